@@ -1,0 +1,50 @@
+# Every target does the set-up it needs. The one install step is `npm ci`; Bun and Deno come with it.
+
+BIN := node_modules/.bin
+BUN := $(BIN)/bun
+BINARY := dist/hivenet-router
+BUILD_FLAGS := --compile --minify --bytecode --format=esm --sourcemap --production \
+	--no-compile-autoload-dotenv --no-compile-autoload-bunfig
+SOURCES := $(shell find src -name '*.ts') package.json
+CORE_TESTS := test/lib test/site test/redirect test/auth test/routing
+
+.DEFAULT_GOAL := help
+.PHONY: help build run demo test check bench soak clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+node_modules/.installed: package.json package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(BINARY): node_modules/.installed $(SOURCES)
+	@mkdir -p dist
+	$(BUN) build $(BUILD_FLAGS) src/main.ts --outfile $(BINARY)
+
+build: $(BINARY) ## Compile dist/hivenet-router, one executable
+
+run: $(BINARY) ## Run the router with ARGS='--engine …' (see README.md)
+	$(BINARY) $(ARGS)
+
+demo: $(BINARY) ## Two sites, mock engines, real SDKs: a redirect from end to end (KEEP=1 leaves it running)
+	$(BUN) test/demo/main.ts $(if $(KEEP),--keep)
+
+test: $(BINARY) ## All tests on Bun, the core rooms' tests on Deno too
+	$(BUN) test
+	$(BIN)/deno test --allow-env --allow-read --quiet $(CORE_TESTS)
+
+check: node_modules/.installed ## Types, format, lint, room directions, dead code
+	$(BIN)/tsc
+	$(BIN)/biome ci .
+	$(BIN)/deno check src/main.deno.ts $(CORE_TESTS)
+	$(BUN) $(BIN)/knip
+
+bench: node_modules/.installed ## Benchmarks (right answer asserted first)
+	@for file in bench/*.bench.ts; do $(BUN) $$file || exit 1; done
+
+soak: test ## What takes too long for every run; before an issue is called done
+	$(BUN) test/soak/main.ts
+
+clean: ## Remove what make made
+	rm -rf dist .cache node_modules

@@ -1,0 +1,24 @@
+// The query of a URL as raw parts with decoded names, so that the one who authenticates, the one who forwards and the
+// one who redacts agree on which part is which (D-25, D-70).
+
+export interface QueryPart {
+  /** The part as sent, `name=value`, without `&`. */
+  readonly raw: string;
+  /** Its name as the WHATWG query parser decodes it. */
+  readonly name: string;
+}
+
+/** Splits `?a=1&b` (the leading `?` is optional) in order. Empty parts are dropped, as the WHATWG parser does. */
+export function queryParts(search: string): readonly QueryPart[] {
+  const text = search.startsWith('?') ? search.slice(1) : search;
+  return text
+    .split('&')
+    .filter((raw) => raw !== '')
+    .map((raw) => ({ raw, name: decodedName(raw) }));
+}
+
+function decodedName(raw: string): string {
+  // With its own "?", or a part that begins with one would lose it, and the parser and we would disagree on its name.
+  const [first] = new URLSearchParams(`?${raw}`);
+  return first === undefined ? '' : first[0];
+}
