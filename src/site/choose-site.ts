@@ -1,0 +1,126 @@
+// Where a request goes that this site does not serve: the five steps of "Choosing the site", from one map, so that every
+// router computes the same choice; and, for those who ask, why each listed site was not taken.
+
+import type { Kind } from './kind.ts';
+import { homeSet, sessionOrder } from './rendezvous.ts';
+import { type Scope, scopeIncludes } from './scope.ts';
+import { areHintsFresh, type Placement, type SiblingMap } from './sibling-map.ts';
+import type { Site, SiteId } from './site.ts';
+
+export interface SiteQuestion {
+  readonly map: SiblingMap;
+  /** The site of this router. */
+  readonly here: SiteId;
+  /** Where the request first arrived, if it was redirected here. */
+  readonly origin: SiteId | undefined;
+  readonly kind: Kind;
+  /** The concrete model, after alias resolution. */
+  readonly model: string;
+  readonly scope: Scope;
+  /** Empty in auth mode `none` (D-30). */
+  readonly keyId: string;
+  /** The raw bytes of `X-Session-ID`, empty without it (D-12). */
+  readonly session: Uint8Array;
+  /** Whether this router could hold the request while the model wakes (D-05). */
+  readonly canHold: boolean;
+  readonly nowMs: number;
+}
+
+export type SiteChoice =
+  | { readonly kind: 'redirect'; readonly site: Site }
+  | { readonly kind: 'here'; readonly reason: 'no_candidate' | 'wake_here' };
+
+/** Why a site is no candidate: it is this one, or the one where the request first arrived, or outside the scope. */
+type Exclusion = 'self' | 'origin' | 'scope';
+
+/**
+ * Why a site was not chosen. `cold`: without scale from zero, or beside a warm choice, or left asleep because the model
+ * wakes here.
+ */
+type PassedOverReason = Exclusion | 'not_home' | 'full' | 'cold' | 'later_in_session_order';
+
+export interface PassedOver {
+  readonly site: SiteId;
+  readonly reason: PassedOverReason;
+}
+
+interface PlacedSite {
+  readonly site: Site;
+  readonly placement: Placement;
+}
+
+/** Chooses the site (product page, "Choosing the site"; redirect-requirements 5.5). */
+export function chooseSite(question: SiteQuestion): SiteChoice {
+  return chooseFrom(findHome(question), question);
+}
+
+/** Why each site with a placement of the model and kind was not chosen, in map order. For diagnosis: it chooses anew. */
+export function explainChoice(question: SiteQuestion): readonly PassedOver[] {
+  const home = findHome(question);
+  const choice = chooseFrom(home, question);
+  const chosen = home.find(({ site }) => choice.kind === 'redirect' && choice.site === site);
+  const reasonFor = ({ site, placement }: PlacedSite): PassedOverReason => {
+    const exclusion = excludedBy(question, site);
+    if (exclusion !== undefined) return exclusion;
+    if (!home.some((target) => target.site === site)) return 'not_home';
+    if (!areHintsFresh(question.map, question.nowMs)) return 'later_in_session_order';
+    const isColder = isCold(placement) && (chosen === undefined || !isCold(chosen.placement));
+    return hintAgainst(placement) ?? (isColder ? 'cold' : 'later_in_session_order');
+  };
+  return placedSites(question)
+    .filter(({ site }) => site !== chosen?.site)
+    .map((placed) => ({ site: placed.site.id, reason: reasonFor(placed) }));
+}
+
+/** Steps 1 to 3: the candidates, of them the home set, in session order. */
+function findHome(question: SiteQuestion): readonly PlacedSite[] {
+  const { keyId, model, session } = question;
+  const candidates = placedSites(question).filter(({ site }) => excludedBy(question, site) === undefined);
+  const home = homeSet(
+    keyId,
+    model,
+    candidates.map(({ site }) => site.id),
+  );
+  return sessionOrder(keyId, session, home).flatMap((id) => candidates.filter(({ site }) => site.id === id));
+}
+
+/** Steps 4 and 5: the hints, over the home set in session order. */
+function chooseFrom(home: readonly PlacedSite[], question: SiteQuestion): SiteChoice {
+  const [first] = home;
+  if (first === undefined) return { kind: 'here', reason: 'no_candidate' };
+  if (!areHintsFresh(question.map, question.nowMs)) return { kind: 'redirect', site: first.site };
+  if (home.every(({ placement }) => isCold(placement)) && canWakeHere(question)) {
+    return { kind: 'here', reason: 'wake_here' };
+  }
+  const usable = home.filter(({ placement }) => hintAgainst(placement) === undefined);
+  const chosen = usable.find(({ placement }) => !isCold(placement)) ?? usable[0] ?? first;
+  return { kind: 'redirect', site: chosen.site };
+}
+
+function placedSites({ map, model, kind }: SiteQuestion): readonly PlacedSite[] {
+  return map.placements(model, kind).flatMap((placement) => {
+    const site = map.sites.get(placement.site);
+    return site === undefined ? [] : [{ site, placement }];
+  });
+}
+
+function excludedBy({ here, origin, scope }: SiteQuestion, site: Site): Exclusion | undefined {
+  if (site.id === here) return 'self';
+  if (site.id === origin) return 'origin';
+  return scopeIncludes(scope, site) ? undefined : 'scope';
+}
+
+/** A cold sibling is no faster than this site, so that the request may as well stay where it landed (R-048). */
+function canWakeHere({ map, model, kind, here, canHold }: SiteQuestion): boolean {
+  return canHold && map.placement(model, kind, here)?.scaleFromZero === true;
+}
+
+/** Why fresh hints skip a site, unless they skip all. `busy` is no reason (D-14). */
+function hintAgainst(placement: Placement): 'full' | 'cold' | undefined {
+  if (placement.hint?.load === 'full') return 'full';
+  return isCold(placement) && !placement.scaleFromZero ? 'cold' : undefined;
+}
+
+function isCold(placement: Placement): boolean {
+  return placement.hint?.warm === false;
+}

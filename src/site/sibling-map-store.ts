@@ -1,0 +1,34 @@
+// The map that this router holds: the last one that was pushed and is not older than the one before. In memory only; a
+// restart begins with the empty map (product page, "Pushing the sibling map").
+
+import { fault, ok, type Result } from '../lib/result.ts';
+import { EMPTY_MAP, formatSiblingMap, type SiblingMap } from './sibling-map.ts';
+
+/** What an accepted push did. */
+export interface Replacement {
+  /** The version is the one that was held already. */
+  readonly replayed: boolean;
+  /** The map differs from the one before; together with `replayed` worth a warning (D-59). */
+  readonly changed: boolean;
+}
+
+export class SiblingMapStore {
+  #map: SiblingMap = EMPTY_MAP;
+
+  /** The map held now. A request takes it once and keeps to it (R-163). */
+  current(): SiblingMap {
+    return this.#map;
+  }
+
+  /**
+   * Replaces the whole map. A lower version is refused; an equal one is applied, with other content too; before the first
+   * push any version is taken (R-166–R-168).
+   */
+  replace(map: SiblingMap): Result<Replacement, { readonly currentVersion: bigint }> {
+    const previous = this.#map;
+    if (map.version < previous.version) return fault({ currentVersion: previous.version });
+    this.#map = map;
+    const replayed = previous !== EMPTY_MAP && map.version === previous.version;
+    return ok({ replayed, changed: !replayed || formatSiblingMap(map) !== formatSiblingMap(previous) });
+  }
+}

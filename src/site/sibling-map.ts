@@ -1,0 +1,112 @@
+// The sibling map as the router uses it: frozen, and indexed once, so that a request finds its placements by one look-up
+// and sees one map from its candidates to its Location. How a push is read stands apart.
+
+import { KINDS, type Kind } from './kind.ts';
+import type { Site, SiteId } from './site.ts';
+
+/** Bounds of a push (A14). 100 sites of 500 models each are about 6 MB. */
+export const MAP_MAX_BYTES = 16 * 1024 * 1024;
+export const MAP_MAX_SITES = 1_000;
+export const MAP_MAX_PLACEMENTS = 100_000;
+
+export const LOADS = ['ok', 'busy', 'full'] as const;
+
+/** How a site was doing for a model when the map was built. */
+export interface Hint {
+  readonly warm: boolean;
+  readonly load: (typeof LOADS)[number];
+}
+
+/** That a site serves a model. */
+export interface Placement {
+  /** 1 to 256 bytes of UTF-8, compared byte by byte. */
+  readonly model: string;
+  readonly kind: Kind;
+  /** One of the map's sites. */
+  readonly site: SiteId;
+  readonly scaleFromZero: boolean;
+  /** As pushed, a Go duration above 0 and at most 1h. */
+  readonly holdBudget: string | undefined;
+  /** The hold budget in whole milliseconds, cut: 0 to 3,600,000. */
+  readonly holdBudgetMs: number | undefined;
+  /** Undefined means warm and not full (D-13). */
+  readonly hint: Hint | undefined;
+}
+
+/** What a map says. */
+export interface MapContent {
+  /** 0 to 2^64 − 1; a JavaScript number would take 2^53 + 1 for 2^53 and let a stale push through (D-58). */
+  readonly version: bigint;
+  /** Empty only before the first push. */
+  readonly region: string;
+  /** As pushed, an RFC 3339 time. */
+  readonly generatedAt: string | undefined;
+  /** In the order of the push, as all that follows. */
+  readonly sites: ReadonlyMap<SiteId, Site>;
+  readonly allPlacements: readonly Placement[];
+  /** As pushed, an RFC 3339 time. */
+  readonly hintsExpireAt: string | undefined;
+  /** The same in Unix milliseconds. */
+  readonly hintsExpireAtMs: number | undefined;
+}
+
+export interface SiblingMap extends MapContent {
+  /** Whether any placement has a hint. */
+  readonly hasHints: boolean;
+  /** The placements of a model for one kind, at most one per site; those of another kind do not count (D-08). */
+  placements(model: string, kind: Kind): readonly Placement[];
+  /** The placement of a model, for one kind, at one site. */
+  placement(model: string, kind: Kind, site: SiteId): Placement | undefined;
+}
+
+const NOWHERE: readonly Placement[] = Object.freeze([]);
+
+/** Indexes the content of a map, by `Map`s throughout: a model may be called `__proto__` (T-47). */
+export function createSiblingMap(content: MapContent): SiblingMap {
+  const ofKind = (kind: Kind) => content.allPlacements.filter((placement) => placement.kind === kind);
+  const byKind = new Map(KINDS.map((kind) => [kind, Map.groupBy(ofKind(kind), ({ model }) => model)]));
+  const placements = (model: string, kind: Kind) => byKind.get(kind)?.get(model) ?? NOWHERE;
+  return Object.freeze({
+    ...content,
+    hasHints: content.allPlacements.some(({ hint }) => hint !== undefined),
+    placements,
+    placement: (model: string, kind: Kind, at: SiteId) => placements(model, kind).find(({ site }) => site === at),
+  });
+}
+
+/** The map before the first push: version 0, nothing in it (R-171). */
+export const EMPTY_MAP: SiblingMap = createSiblingMap({
+  version: 0n,
+  region: '',
+  generatedAt: undefined,
+  sites: new Map(),
+  allPlacements: NOWHERE,
+  hintsExpireAt: undefined,
+  hintsExpireAtMs: undefined,
+});
+
+/** Whether there are hints and they count: from `hints_expire_at` on they do not (D-15, D-69). */
+export function areHintsFresh(map: SiblingMap, nowMs: number): boolean {
+  return map.hasHints && map.hintsExpireAtMs !== undefined && nowMs < map.hintsExpireAtMs;
+}
+
+/**
+ * The map as `GET /admin/sibling-map` shows it, as JSON text that can be pushed again: the version with its exact digits
+ * (R-170), URLs normalised (R-186), a hint's defaults filled in, all else as pushed. Before the first push: version 0 and
+ * empty arrays (D-61).
+ */
+export function formatSiblingMap(map: SiblingMap): string {
+  const members = JSON.stringify({
+    region: map.region === '' ? undefined : map.region,
+    generated_at: map.generatedAt,
+    sites: [...map.sites.values()],
+    placements: map.allPlacements.map(formatPlacement),
+    hints_expire_at: map.hintsExpireAt,
+  });
+  return `{"schema":3,"version":${map.version},${members.slice(1)}`; // JSON.stringify refuses a bigint
+}
+
+function formatPlacement(placement: Placement) {
+  const { model, kind, site, scaleFromZero, holdBudget, hint } = placement;
+  return { model, kind, site, scale_from_zero: scaleFromZero, hold_budget: holdBudget, hint };
+}
