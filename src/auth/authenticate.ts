@@ -1,0 +1,72 @@
+// Who asks: from the credentials of a new request, of a request whose redirect token was refused, or of an accepted
+// token. Every failure looks the same from outside; none says which part was wrong (R-119).
+
+import { type ApiKey, isUsable } from './api-key.ts';
+import { type Credentials, hashShownKey, shownKeys } from './credentials.ts';
+import type { KeyRegistry } from './key-registry.ts';
+
+/** `none` lets everyone in; `dynamic` knows the pushed keys. */
+export type ClientAuth = { readonly mode: 'none' } | { readonly mode: 'dynamic'; readonly registry: KeyRegistry };
+
+export interface Caller {
+  /** Empty in mode `none` (D-30), never empty otherwise. */
+  readonly keyId: string;
+  readonly owner: string;
+  /** Undefined: every model. */
+  readonly allowedModels: ReadonlySet<string> | undefined;
+}
+
+const ANYONE: Caller = Object.freeze({ keyId: '', owner: 'default', allowedModels: undefined });
+
+/** The caller of a new request, or undefined: 401. Of two credentials the first alone decides (E1). */
+export function authenticate(auth: ClientAuth, credentials: Credentials, nowMs: number): Caller | undefined {
+  if (auth.mode === 'none') return ANYONE;
+  const [shown] = shownKeys(credentials);
+  const key = shown === undefined ? undefined : findKey(auth.registry, shown);
+  return key !== undefined && isUsable(key, nowMs) ? callerOf(key) : undefined;
+}
+
+/**
+ * The caller of a request whose token was refused, or undefined: 401. As for a new request, but in mode `none` some
+ * credential must have been sent, or a used token would open the door (D-30, R-119, R-120).
+ */
+export function authenticateFallback(auth: ClientAuth, credentials: Credentials, nowMs: number): Caller | undefined {
+  return shownKeys(credentials).length === 0 ? undefined : authenticate(auth, credentials, nowMs);
+}
+
+/**
+ * Check 6 for the key ID of a token: known, enabled and unexpired here, and the key of *every* credential sent
+ * (R-104 to R-107, E1). In mode `none` only the empty ID passes, which no pushed key has, and credentials do not count.
+ */
+export function tokenKeyMatches(auth: ClientAuth, credentials: Credentials, nowMs: number): (keyId: string) => boolean {
+  return (keyId) => {
+    if (auth.mode === 'none') return keyId === '';
+    const key = auth.registry.byId(keyId);
+    if (key === undefined || !isUsable(key, nowMs)) return false;
+    return shownKeys(credentials).every((shown) => findKey(auth.registry, shown) === key);
+  };
+}
+
+/**
+ * The caller that an accepted token names. Undefined when its key was replaced or disabled since check 6, while the
+ * body came in: refuse it as `key`.
+ */
+export function callerOfKey(auth: ClientAuth, keyId: string): Caller | undefined {
+  if (auth.mode === 'none') return keyId === '' ? ANYONE : undefined;
+  const key = auth.registry.byId(keyId);
+  return key?.enabled ? callerOf(key) : undefined;
+}
+
+/** Exact, case-sensitive names (api.md §12). */
+export function mayUseModel(caller: Caller, model: string): boolean {
+  return caller.allowedModels === undefined || caller.allowedModels.has(model);
+}
+
+function findKey(registry: KeyRegistry, shown: string): ApiKey | undefined {
+  const hash = hashShownKey(shown);
+  return hash === undefined ? undefined : registry.byHash(hash);
+}
+
+function callerOf({ id, owner, allowedModels }: ApiKey): Caller {
+  return { keyId: id, owner, allowedModels };
+}

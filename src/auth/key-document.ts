@@ -1,0 +1,109 @@
+// What a control service pushes to `/admin/api-keys` and reads back (api.md §10): the one door through which a key
+// comes in. Whatever passes it is complete, bounded and unique, and is not checked again.
+
+import * as v from 'valibot';
+import { fault, ok, type Result } from '../lib/result.ts';
+import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
+import type { ApiKey } from './api-key.ts';
+import { boundedList, describeIssue, fitsName, jsonObject, NAME_MAX_BYTES, Name } from './key-fields.ts';
+import { formatQuota, KEY_MODELS_MAX, Quota } from './key-quota.ts';
+
+/** Most keys in one replacement, and so in the registry. */
+export const KEYS_MAX = 100_000;
+
+const HASH_RULE = 'must be 64 hexadecimal characters';
+const PREVIEW_RULE = `must be Unicode text of at most ${NAME_MAX_BYTES} bytes`;
+const ENABLED_RULE = 'must be true or false';
+const EXPIRY_RULE = 'must be an RFC 3339 time such as 2026-12-31T23:59:59Z, or empty';
+const SHARE_RULE = 'must be a number from 0 to 1';
+
+const Expiry = v.pipe(
+  v.string(EXPIRY_RULE),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const expiresAtMs = parseTimestamp(dataset.value);
+    if (expiresAtMs !== undefined || dataset.value === '') return expiresAtMs;
+    addIssue({ message: EXPIRY_RULE });
+    return NEVER;
+  }),
+);
+
+/** One entry. `null` counts as absent; an absent `enabled` is a disabled key, an empty list allows every model. */
+const KeyEntry = v.pipe(
+  jsonObject({
+    id: Name,
+    key_hash: v.pipe(v.string(HASH_RULE), v.regex(/^[0-9A-Fa-f]{64}$/, HASH_RULE), v.toLowerCase()),
+    key_preview: v.nullish(v.pipe(v.string(PREVIEW_RULE), v.check(fitsName, PREVIEW_RULE)), ''),
+    owner: Name,
+    name: Name,
+    enabled: v.nullish(v.boolean(ENABLED_RULE), false),
+    expires_at: v.nullish(Expiry),
+    allowed_models: v.nullish(boundedList(Name, KEY_MODELS_MAX), []),
+    quota: v.nullish(Quota),
+    max_occupancy_share: v.nullish(
+      v.pipe(v.number(SHARE_RULE), v.minValue(0, SHARE_RULE), v.maxValue(1, SHARE_RULE)),
+      0,
+    ),
+  }),
+  v.transform(
+    (entry): ApiKey => ({
+      id: entry.id,
+      keyHash: entry.key_hash,
+      keyPreview: entry.key_preview,
+      owner: entry.owner,
+      name: entry.name,
+      enabled: entry.enabled,
+      expiresAtMs: entry.expires_at ?? undefined,
+      allowedModels: entry.allowed_models.length === 0 ? undefined : new Set(entry.allowed_models),
+      quota: entry.quota ?? undefined,
+      maxOccupancyShare: entry.max_occupancy_share || undefined,
+    }),
+  ),
+);
+
+const ReplacementDocument = jsonObject({ version: Name, keys: v.nullish(boundedList(KeyEntry, KEYS_MAX), []) });
+
+export interface KeyReplacement {
+  /** Opaque, 1 to 256 bytes; ordered by its bytes. */
+  readonly version: string;
+  /** At most 100,000, no two with the same ID or hash. */
+  readonly keys: readonly ApiKey[];
+}
+
+/**
+ * Reads the parsed JSON of `POST /admin/api-keys/replace`; absent `keys` empty the registry. The fault names path and
+ * rule of the first broken field, `keys[3].key_hash: <rule>`, and holds no value but model names.
+ */
+export function parseKeyReplacement(document: unknown): Result<KeyReplacement, string> {
+  const parsed = v.safeParse(ReplacementDocument, document, { abortEarly: true });
+  if (!parsed.success) return fault(describeIssue(parsed.issues[0]));
+  const { keys } = parsed.output;
+  const repeated =
+    describeRepeat(keys, 'id', (key) => key.id) ?? describeRepeat(keys, 'key_hash', (key) => key.keyHash);
+  return repeated === undefined ? ok(parsed.output) : fault(repeated);
+}
+
+/** The entry as pushed, in JSON's terms, without what was not declared; the hash is write-only (api.md §10.3, A2). */
+export function formatKey(key: ApiKey): object {
+  return {
+    id: key.id,
+    key_hash: '',
+    key_preview: key.keyPreview,
+    owner: key.owner,
+    name: key.name,
+    enabled: key.enabled,
+    expires_at: key.expiresAtMs === undefined ? undefined : formatTimestamp(key.expiresAtMs),
+    allowed_models: key.allowedModels && [...key.allowedModels],
+    quota: key.quota && formatQuota(key.quota),
+    max_occupancy_share: key.maxOccupancyShare,
+  };
+}
+
+function describeRepeat(keys: readonly ApiKey[], field: string, read: (key: ApiKey) => string): string | undefined {
+  const positions = new Map<string, number>();
+  for (const [position, key] of keys.entries()) {
+    const earlier = positions.get(read(key));
+    if (earlier !== undefined) return `keys[${position}].${field}: must differ from keys[${earlier}].${field}`;
+    positions.set(read(key), position);
+  }
+  return undefined;
+}

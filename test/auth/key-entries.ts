@@ -1,0 +1,33 @@
+// Entries as a control service pushes them, in JSON's terms.
+
+import assert from 'node:assert/strict';
+import type { ApiKey } from '../../src/auth/api-key.ts';
+import { parseKeyReplacement } from '../../src/auth/key-document.ts';
+import { sha256Hex } from './key-builder.ts';
+
+export const NAME_RULE = 'must be Unicode text of 1 to 256 bytes';
+export const HASH = sha256Hex('sk-canary');
+export const MODEL_LIMITS = { requests_per_minute_per_replica: 5, tokens_per_day: 0 };
+
+/** 256 bytes in 129 characters. */
+export const LONGEST_NAME = `${'é'.repeat(127)}aa`;
+/** 257 bytes in 129 characters. */
+export const TOO_LONG_NAME = `${'é'.repeat(128)}a`;
+
+/** The required fields and these, as JSON brings them: a field of undefined is absent. */
+export function entryWith(fields: object): unknown {
+  return JSON.parse(JSON.stringify({ id: 'k', key_hash: HASH, owner: 'o', name: 'n', ...fields }));
+}
+
+export function replacementOf(...keys: readonly unknown[]): unknown {
+  return { version: '1', keys };
+}
+
+/** The key that one valid entry becomes. */
+export function parseKey(fields: object): ApiKey {
+  const parsed = parseKeyReplacement(replacementOf(entryWith(fields)));
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.fault);
+  const [key] = parsed.value.keys;
+  assert.ok(key);
+  return key;
+}
