@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import { decodeClaims, encodeClaims } from '../../src/redirect/claims-bytes.ts';
+import { anyClaims, claims, present } from './builders.ts';
+import { POSITIVE } from './vectors.ts';
+
+describe('encodeClaims()', () => {
+  for (const vector of POSITIVE) {
+    it(`writes the bytes of ${vector.name} (4.5)`, () => {
+      assert.equal(present(encodeClaims(vector.claims)).toString('hex'), vector.bytes);
+    });
+  }
+
+  it('writes nothing for a field out of bounds (D-45)', () => {
+    assert.equal(encodeClaims(claims({ keyId: 'k'.repeat(256) })), undefined);
+  });
+});
+
+describe('decodeClaims()', () => {
+  for (const vector of POSITIVE) {
+    it(`reads the bytes of ${vector.name} (4.5)`, () => {
+      assert.deepEqual(decodeClaims(Buffer.from(vector.bytes, 'hex')), vector.claims);
+    });
+  }
+
+  it('reads back what was written (P-01)', () =>
+    fc.assert(
+      fc.property(anyClaims(), (written) => {
+        assert.deepEqual(decodeClaims(present(encodeClaims(written))), written);
+      }),
+      { numRuns: 300 },
+    ));
+
+  it('accepts one spelling only: changed bytes are refused or mean exactly themselves (P-01)', () =>
+    fc.assert(
+      fc.property(anyClaims(), fc.nat(), fc.integer({ min: 1, max: 255 }), (written, place, change) => {
+        const bytes = present(encodeClaims(written));
+        const index = place % bytes.length;
+        bytes.writeUInt8(bytes.readUInt8(index) ^ change, index);
+        const read = decodeClaims(bytes);
+        if (read !== undefined) assert.deepEqual(encodeClaims(read), bytes);
+      }),
+      { numRuns: 2_000 },
+    ));
+
+  it('refuses every shorter and every longer run of bytes', () => {
+    for (const { bytes } of POSITIVE) {
+      const whole = Buffer.from(bytes, 'hex');
+      for (let size = 0; size < whole.length; size += 1) assert.equal(decodeClaims(whole.subarray(0, size)), undefined);
+      for (const rest of [[0], [0, 0], [0, 1, 0x61]]) {
+        assert.equal(decodeClaims(Buffer.concat([whole, Buffer.from(rest)])), undefined);
+      }
+    }
+  });
+
+  it('reads bytes that lie within a larger buffer', () => {
+    const bytes = present(encodeClaims(claims()));
+    const larger = new Uint8Array(bytes.length + 20);
+    larger.set(bytes, 7);
+    assert.deepEqual(decodeClaims(larger.subarray(7, 7 + bytes.length)), claims());
+  });
+});
