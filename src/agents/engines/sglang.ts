@@ -1,0 +1,12 @@
+// SGLang (routing.md §9).
+
+import { CAPABILITIES } from '../../routing/endpoint.ts';
+import type { EngineAdapter } from './engine.ts';
+import { readOpenAiListing } from './openai-listing.ts';
+
+export const sglang: EngineAdapter = {
+  healthPath: '/health',
+  modelsPath: '/v1/models',
+  readModels: readOpenAiListing,
+  capabilities: CAPABILITIES,
+};

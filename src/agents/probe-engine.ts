@@ -1,0 +1,56 @@
+// One probe of one engine: is it up, and which models does it serve. An engine that lists no model yet is still
+// loading, so health alone is not enough.
+
+import { fault, ok, type Result } from '../lib/result.ts';
+import { MODEL_MAX_BYTES } from '../routing/inference-request.ts';
+import type { AgentSetting } from './agent.ts';
+import { parseJson, readBounded } from './engine-body.ts';
+import { type EngineFetch, errorCode } from './engine-fetch.ts';
+import { ENGINES } from './engines/engines.ts';
+
+/** Bytes of an answer that are read; a listing above it counts as a failed probe. */
+export const PROBE_ANSWER_MAX_BYTES = 1_048_576;
+/** Models of one engine that are kept, the first ones of its listing. */
+export const AGENT_MODELS_MAX = 1000;
+
+/**
+ * The models that can be asked for: the pinned ones, or at least one that the engine lists. The fault names path and
+ * cause, such as `GET /health: status 503`. Never rejects; `signal` ends it early.
+ */
+export async function probeEngine(
+  setting: AgentSetting,
+  fetch: EngineFetch,
+  signal: AbortSignal,
+): Promise<Result<readonly string[], string>> {
+  const { healthPath, modelsPath, readModels } = ENGINES[setting.engine];
+  const get = (path: string) => getPath(setting.backendUrl, path, fetch, signal);
+  const health = await get(healthPath);
+  if (!health.ok || setting.models.length > 0) return health.ok ? ok(setting.models) : health;
+  const listing = modelsPath === healthPath ? health : await get(modelsPath);
+  if (!listing.ok) return listing;
+  const models = readModels(parseJson(listing.value));
+  if (models === undefined) return fault(`GET ${modelsPath}: not a listing of models`);
+  const usable = [...new Set(models)].filter(canBeAskedFor).slice(0, AGENT_MODELS_MAX);
+  return usable.length > 0 ? ok(usable) : fault(`GET ${modelsPath}: no model listed`);
+}
+
+/** A name that no request may carry is not worth keeping. */
+function canBeAskedFor(model: string): boolean {
+  return model !== '' && Buffer.byteLength(model) <= MODEL_MAX_BYTES;
+}
+
+async function getPath(
+  backendUrl: string,
+  path: string,
+  fetch: EngineFetch,
+  signal: AbortSignal,
+): Promise<Result<Uint8Array, string>> {
+  try {
+    const response = await fetch(backendUrl + path, { headers: { 'accept-encoding': 'identity' }, signal });
+    const body = await readBounded(response, PROBE_ANSWER_MAX_BYTES);
+    if (response.status !== 200) return fault(`GET ${path}: status ${response.status}`);
+    return body.isWhole ? ok(body.bytes) : fault(`GET ${path}: answer above ${PROBE_ANSWER_MAX_BYTES} bytes`);
+  } catch (error) {
+    return fault(`GET ${path}: ${signal.aborted ? 'no answer in time' : (errorCode(error) ?? 'connection failed')}`);
+  }
+}

@@ -1,0 +1,68 @@
+// The response for the client, made of an engine's answer: what the router adds to it, and when the request is over.
+
+import type { Agent } from '../agents/agent.ts';
+import type { Timers } from '../agents/timers.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { Dialect } from '../routing/endpoint.ts';
+import { BROKEN_STREAM, CUT_FAILURES } from './failure.ts';
+import type { StreamAnswer, WholeAnswer } from './forward.ts';
+import { clientHeaders } from './headers.ts';
+import type { RequestLife } from './request-life.ts';
+import { errorEvent } from './sse.ts';
+import { type RelayPlan, relay } from './stream.ts';
+
+/** What keeps a proxy in between from collecting a stream (E9). */
+const STREAM_HEADERS = { 'cache-control': 'no-cache, no-store, no-transform', 'x-accel-buffering': 'no' };
+
+export interface AnswerPorts {
+  readonly timers: Timers;
+  /** Longest silence between two chunks of a stream (E9). */
+  readonly streamIdleTimeoutMs: number;
+  /** The error body of E4 as one line of JSON, for the error event of a broken stream. */
+  readonly errorBody: (code: ErrorCode, message: string) => string;
+}
+
+export interface AnswerPlan extends AnswerPorts {
+  readonly dialect: Dialect;
+}
+
+/** An answer that is there as a whole, with its length. The request is over. */
+export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: RequestLife): Response {
+  const headers = clientHeaders(head.headers);
+  headers.set('content-length', String(bytes.byteLength));
+  life.answerWith({ agent, status: head.status });
+  life.noteFirstByte();
+  life.end('complete');
+  return new Response(bytes, { status: head.status, headers });
+}
+
+/**
+ * An answer that is passed on as it comes. Events have no total limit, only one on silence, and can say that they
+ * broke; anything else must be complete within the request timeout, and a broken one breaks the connection (E8, E9).
+ */
+export function streamResponse(answer: StreamAnswer, agent: Agent, life: RequestLife, plan: AnswerPlan): Response {
+  const { head, body, isEvents } = answer;
+  const headers = clientHeaders(head.headers);
+  life.answerWith({ agent, status: head.status });
+  if (isEvents) {
+    life.liftDeadline();
+    for (const [name, value] of Object.entries(STREAM_HEADERS)) headers.set(name, value);
+  }
+  const relayPlan = isEvents ? eventsPlan(plan, headers) : BYTES_PLAN;
+  return new Response(relay(body, life, relayPlan), { status: head.status, headers });
+}
+
+const BYTES_PLAN: RelayPlan = { errorEvent: undefined, idle: undefined };
+
+/** Plain text can follow only plain text: nothing can be appended to an encoded stream. */
+function eventsPlan(plan: AnswerPlan, headers: Headers): RelayPlan {
+  const { dialect, errorBody, timers, streamIdleTimeoutMs } = plan;
+  const sayError: RelayPlan['errorEvent'] = (cut, tail) => {
+    const { code, message } = cut === undefined ? BROKEN_STREAM : CUT_FAILURES[cut];
+    return errorEvent(dialect, errorBody(code, message), tail);
+  };
+  return {
+    errorEvent: headers.has('content-encoding') ? undefined : sayError,
+    idle: { timers, timeoutMs: streamIdleTimeoutMs },
+  };
+}

@@ -1,0 +1,34 @@
+// Every way a request ends without an engine's answer, as code and text for the client. No text names an engine's
+// address: the inside of a site is nobody's business outside.
+
+import type { ErrorCode } from '../errors.ts';
+import type { Cut } from './request-life.ts';
+
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** Before the first byte or, as an error event, after it. */
+export const CUT_FAILURES: Readonly<Record<Cut, Failure>> = {
+  client_gone: { code: 'client_gone', message: 'The client left before the answer.' },
+  client_stalled: { code: 'request_timeout', message: 'The answer was not read within the idle timeout.' },
+  request_timeout: { code: 'request_timeout', message: 'No complete answer within the request timeout.' },
+  stream_idle: { code: 'request_timeout', message: 'The engine sent nothing within the idle timeout.' },
+  shutdown: { code: 'backend_unavailable', message: 'The router is shutting down.' },
+};
+
+/** The engine's connection ended in the middle of its answer. */
+export const BROKEN_STREAM: Failure = { code: 'backend_error', message: 'The engine broke off its answer.' };
+
+/** The last try failed: 503 when the engine was only busy or loading, else 502, with the engine's own words (E8). */
+export function triesFailed(status: number | undefined, message: string): Failure {
+  return { code: status === 429 || status === 503 ? 'backend_unavailable' : 'backend_error', message };
+}
+
+/** None could be tried (E8). */
+export function noneTried(model: string, areAllFull: boolean): Failure {
+  return areAllFull
+    ? { code: 'no_capacity', message: `All agents of the model "${model}" are busy.` }
+    : { code: 'no_agents_available', message: `No agent of the model "${model}" is available.` };
+}

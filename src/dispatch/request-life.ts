@@ -1,0 +1,125 @@
+// The life of one dispatched request: what may end it early, and what has to happen exactly once when it is over. It is
+// apart because an end can come from five sides at any moment, and a slot must be returned by whichever comes first.
+
+import type { Agent } from '../agents/agent.ts';
+import type { Timers } from '../agents/timers.ts';
+
+/** Why the router ends a request itself: whoever reads this knows that no engine broke. */
+export type Cut = 'client_gone' | 'client_stalled' | 'request_timeout' | 'stream_idle' | 'shutdown';
+
+/** How an answer ended. `client_gone` never counts against the agent (E7). */
+export interface RequestEnd {
+  /** As sent, or 499 when the client left or stopped reading. */
+  readonly status: number;
+  /** `broken`: the client got the beginning of an answer and was told so, as far as the format allows. */
+  readonly outcome: 'complete' | 'client_gone' | 'broken';
+  readonly agent: Agent;
+  /** Milliseconds from dispatch until there was a first byte for the client; undefined when there was none. */
+  readonly firstByteMs: number | undefined;
+}
+
+export interface LifeLimits {
+  readonly timers: Timers;
+  /** E9: from dispatch to the response head; a non-streaming answer must be complete within it. */
+  readonly requestTimeoutMs: number;
+  /** Aborted when the grace of a shutdown is over (E13). */
+  readonly shutdown: AbortSignal;
+}
+
+interface Answer {
+  readonly agent: Agent;
+  readonly status: number;
+}
+
+export class RequestLife {
+  readonly #aborter = new AbortController();
+  readonly #timers: Timers;
+  readonly #startedMs: number;
+  readonly #onEnd: (end: RequestEnd) => void;
+  readonly #cleanUps: (() => void)[] = [];
+  readonly #cancelDeadline: () => void;
+  #cut: Cut | undefined;
+  #answer: Answer | undefined;
+  #firstByteMs: number | undefined;
+  #mayResend = true;
+  #isOver = false;
+
+  /** `clientGone` and `onEnd` are the request's; an already aborted signal cuts it at once. */
+  constructor(request: { clientGone: AbortSignal; onEnd: (end: RequestEnd) => void }, limits: LifeLimits) {
+    this.#timers = limits.timers;
+    this.#startedMs = limits.timers.monotonicMs();
+    this.#onEnd = request.onEnd;
+    this.#cancelDeadline = limits.timers.after(limits.requestTimeoutMs, () => this.cutShort('request_timeout'));
+    this.whenOver(this.#cancelDeadline);
+    this.#cutOn(request.clientGone, 'client_gone');
+    this.#cutOn(limits.shutdown, 'shutdown');
+  }
+
+  /** Ends whatever the engine is doing for this request. */
+  get signal(): AbortSignal {
+    return this.#aborter.signal;
+  }
+
+  /** Set once the router has ended the request itself; the first cause counts. */
+  get cut(): Cut | undefined {
+    return this.#cut;
+  }
+
+  /** Runs `cleanUp` once, at the end: gives back a slot, cancels a timer. */
+  whenOver(cleanUp: () => void): void {
+    this.#cleanUps.push(cleanUp);
+  }
+
+  /** True once: an engine may have started on a request whose connection broke, so it is sent again only once. */
+  takeResend(): boolean {
+    const mayResend = this.#mayResend;
+    this.#mayResend = false;
+    return mayResend;
+  }
+
+  /** The head of a stream has arrived: from here on only silence ends it (E9). */
+  liftDeadline(): void {
+    this.#cancelDeadline();
+  }
+
+  /** There is a first byte for the client; later calls change nothing. */
+  noteFirstByte(): void {
+    this.#firstByteMs ??= this.#timers.monotonicMs() - this.#startedMs;
+  }
+
+  /** The client is being given this answer: the end, whenever it comes, is reported. */
+  answerWith(answer: Answer): void {
+    this.#answer = answer;
+  }
+
+  /** Ends the request and the engine's work on it at once. */
+  cutShort(cut: Cut): void {
+    if (this.#isOver) return;
+    this.#cut ??= cut;
+    if (this.#answer !== undefined) this.end('broken');
+    this.#aborter.abort(cut);
+  }
+
+  /** The request is over; later calls change nothing. Reported only when there is an answer to report. */
+  end(how: 'complete' | 'broken'): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const cleanUp of this.#cleanUps) cleanUp();
+    if (this.#answer === undefined) return;
+    const { agent, status } = this.#answer;
+    const isClientGone = this.#cut === 'client_gone' || this.#cut === 'client_stalled';
+    this.#onEnd({
+      status: isClientGone ? 499 : status,
+      outcome: isClientGone ? 'client_gone' : how,
+      agent,
+      firstByteMs: this.#firstByteMs,
+    });
+  }
+
+  #cutOn(signal: AbortSignal, cut: Cut): void {
+    const onAbort = (): void => this.cutShort(cut);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort);
+    this.whenOver(() => signal.removeEventListener('abort', onAbort));
+  }
+}

@@ -1,0 +1,80 @@
+// An engine's body on its way to the client, chunk by chunk: bytes untouched, read only as fast as the client takes
+// them, and never with a clean end that the engine did not make.
+
+import type { Timers } from '../agents/timers.ts';
+import type { Cut, RequestLife } from './request-life.ts';
+import { EMPTY_TAIL, followingTail, type Tail } from './sse.ts';
+
+export interface RelayPlan {
+  /**
+   * What tells the client that the answer is broken, and by whom (undefined: the engine). Undefined as a whole when
+   * the format has no word for it: then the connection is broken.
+   */
+  readonly errorEvent: ((cut: Cut | undefined, tail: Tail) => Uint8Array<ArrayBuffer>) | undefined;
+  /** Longest time between two chunks; undefined when the request timeout still runs. */
+  readonly idle: { readonly timers: Timers; readonly timeoutMs: number } | undefined;
+}
+
+/**
+ * The body for the client. A reader wrapper, because a body handed to the runtime as it is shows neither its end nor
+ * its errors (bun.md, rule 14); nothing is read ahead. Ends `life` at the last byte, the error, or the client's leave.
+ */
+export function relay(
+  body: ReadableStream<Uint8Array>,
+  life: RequestLife,
+  plan: RelayPlan,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const silence = plan.idle === undefined ? undefined : watchSilence(life, plan.idle.timers, plan.idle.timeoutMs);
+  let tail = EMPTY_TAIL;
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    silence?.waitFor('engine');
+    const part = await reader.read().catch(() => undefined);
+    silence?.waitFor('client');
+    if (part === undefined) {
+      life.end('broken');
+      if (life.cut !== 'client_gone') breakOff(controller, plan.errorEvent?.(life.cut, tail));
+    } else if (part.done) {
+      life.end('complete');
+      controller.close();
+    } else {
+      life.noteFirstByte();
+      tail = followingTail(tail, part.value);
+      controller.enqueue(part.value);
+    }
+  };
+  return new ReadableStream({ pull, cancel: () => life.cutShort('client_gone') }, { highWaterMark: 0 });
+}
+
+function breakOff(controller: ReadableStreamDefaultController<Uint8Array>, event: Uint8Array | undefined): void {
+  if (event === undefined) {
+    controller.error(new Error('The answer of the engine was cut short'));
+  } else {
+    controller.enqueue(event);
+    controller.close();
+  }
+}
+
+type Party = 'engine' | 'client';
+
+/**
+ * Cuts a stream that has been silent for `timeoutMs`, whichever side it waits for: a client that takes nothing would
+ * hold the slot for ever. A chunk only notes the time; the timer looks at it when it fires.
+ */
+function watchSilence(life: RequestLife, timers: Timers, timeoutMs: number): { waitFor(party: Party): void } {
+  let sinceMs = timers.monotonicMs();
+  let waitsFor: Party = 'client';
+  const look = (): void => {
+    const leftMs = sinceMs + timeoutMs - timers.monotonicMs();
+    if (leftMs > 0) cancel = timers.after(leftMs, look);
+    else life.cutShort(waitsFor === 'engine' ? 'stream_idle' : 'client_stalled');
+  };
+  let cancel = timers.after(timeoutMs, look);
+  life.whenOver(() => cancel());
+  return {
+    waitFor: (party) => {
+      sinceMs = timers.monotonicMs();
+      waitsFor = party;
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
+import { PROBE_TIMEOUT_MS, startProbing } from '../../src/agents/probe.ts';
+import { AgentRegistry } from '../../src/agents/registry.ts';
+import { FakeTimers } from './fake-timers.ts';
+
+type Mood = 'up' | 'down' | 'hanging';
+
+/** A registry under probing, with engines that answer by the mood the test sets. */
+function probing(initial: Readonly<Record<string, Mood>>) {
+  const timers = new FakeTimers();
+  const registry = new AgentRegistry(() => undefined);
+  const moods = new Map<string, Mood>();
+  const probes: string[] = [];
+  const add = (id: string, mood: Mood) => {
+    moods.set(id, mood);
+    return registry.add({
+      id,
+      engine: 'custom',
+      capability: 'llm',
+      backendUrl: `http://${id}`,
+      models: ['m'],
+      capacity: 1,
+    });
+  };
+  const fetch: EngineFetch = (url, init) => {
+    const { hostname } = new URL(url);
+    probes.push(hostname);
+    return answer(moods.get(hostname), init.signal);
+  };
+  const agents = Object.entries(initial).map(([id, mood]) => add(id, mood));
+  const stop = startProbing(registry, { fetch, timers });
+  /** Lets time pass in ticks, and probes answer after each. */
+  const pass = async (ms: number) => {
+    await settled();
+    for (let passed = 0; passed < ms; passed += 250) {
+      timers.advance(250);
+      await settled();
+    }
+  };
+  return { timers, registry, moods, probes, agents, add, stop, pass };
+}
+
+async function answer(mood: Mood | undefined, signal: AbortSignal | null | undefined): Promise<Response> {
+  if (mood === 'up') return new Response('');
+  if (mood === 'down') return new Response('', { status: 503 });
+  return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+}
+
+/** Until every promise that can be settled is. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('startProbing()', () => {
+  it('probes at once, and a healthy agent again after 5 s, not before', async () => {
+    const { probes, agents, pass } = probing({ a: 'up' });
+    await settled();
+    assert.equal(agents[0]?.state, 'healthy');
+    await pass(4750);
+    assert.equal(probes.length, 1);
+    await pass(250);
+    assert.equal(probes.length, 2);
+    await pass(5000);
+    assert.equal(probes.length, 3);
+  });
+
+  it('probes a starting agent every 250 ms until it answers', async () => {
+    const { probes, moods, agents, pass } = probing({ a: 'down' });
+    await pass(1000);
+    assert.equal(probes.length, 5);
+    assert.equal(agents[0]?.state, 'starting');
+    moods.set('a', 'up');
+    await pass(250);
+    assert.equal(agents[0]?.state, 'healthy');
+    await pass(4750);
+    assert.equal(probes.length, 6);
+  });
+
+  it('needs three failed probes for unhealthy and two good ones for healthy, 5 s apart', async () => {
+    const { moods, agents, pass } = probing({ a: 'up' });
+    await settled();
+    moods.set('a', 'down');
+    await pass(14_750);
+    assert.equal(agents[0]?.state, 'healthy');
+    await pass(250);
+    assert.equal(agents[0]?.state, 'unhealthy');
+    moods.set('a', 'up');
+    await pass(9750);
+    assert.equal(agents[0]?.state, 'unhealthy');
+    await pass(250);
+    assert.equal(agents[0]?.state, 'healthy');
+  });
+
+  it('never has two probes of one agent in flight, and the next follows a timeout at once', async () => {
+    const { probes, pass } = probing({ a: 'hanging' });
+    await pass(PROBE_TIMEOUT_MS - 250);
+    assert.equal(probes.length, 1);
+    await pass(500);
+    assert.equal(probes.length, 2);
+  });
+
+  it('ends a probe without an answer after its timeout and counts it as failed', async () => {
+    const { moods, agents, pass } = probing({ a: 'up' });
+    await settled();
+    moods.set('a', 'hanging');
+    await pass(15_000 + PROBE_TIMEOUT_MS - 250);
+    assert.equal(agents[0]?.state, 'healthy');
+    await pass(250);
+    assert.equal(agents[0]?.state, 'unhealthy');
+  });
+
+  it('lets one hanging engine hold up no other', async () => {
+    const { agents } = probing({ a: 'hanging', b: 'up' });
+    await settled();
+    assert.equal(agents[1]?.state, 'healthy');
+  });
+
+  it('probes an agent that was added later', async () => {
+    const { add, pass } = probing({ a: 'up' });
+    const late = add('late', 'up');
+    await pass(250);
+    assert.equal(late.state, 'healthy');
+  });
+
+  it('stops: no further probe, no timer left, and a probe in flight counts for nothing', async () => {
+    const { timers, probes, moods, agents, stop, pass } = probing({ a: 'up' });
+    await settled();
+    moods.set('a', 'down');
+    await pass(10_000);
+    moods.set('a', 'hanging');
+    await pass(5000);
+    stop();
+    await settled();
+    assert.equal(timers.pending, 0);
+    await pass(10_000);
+    assert.equal(probes.length, 4);
+    assert.equal(agents[0]?.state, 'healthy');
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { afterEach, describe, it } from 'node:test';
+import { json, silent, startEngine, stopEngines } from './engines.ts';
+import { failureOf, REQUEST_TIMEOUT_MS, slots, testSite } from './test-site.ts';
+
+afterEach(stopEngines);
+
+describe('dispatch() and the request timeout (E9)', () => {
+  it('ends an engine without a response head, and asks no other', async () => {
+    const engine = await startEngine(silent);
+    const other = await startEngine(json(200, {}));
+    const site = testSite([engine.url, other.url]);
+    const asking = site.ask();
+    const seen = await engine.nextRequest();
+    site.timers.advance(REQUEST_TIMEOUT_MS - 1);
+    assert.deepEqual(slots(site), [1, 0]);
+    site.timers.advance(1);
+    assert.deepEqual(await failureOf(asking), ['request_timeout', 'No complete answer within the request timeout.']);
+    await seen.abandoned;
+    assert.equal(other.seen.length, 0);
+    assert.deepEqual(slots(site), [0, 0]);
+  });
+
+  it('runs over all tries together', async () => {
+    const second = await startEngine(silent);
+    const first = await startEngine((response, request) => {
+      site.timers.advance(REQUEST_TIMEOUT_MS - 1);
+      json(500, {})(response, request);
+    });
+    const site = testSite([first.url, second.url]);
+    const asking = site.ask();
+    await second.nextRequest();
+    site.timers.advance(1);
+    assert.equal((await failureOf(asking))[0], 'request_timeout');
+  });
+
+  it('ends a short answer whose end does not come', async () => {
+    const engine = await startEngine((response) => {
+      response.writeHead(200, { 'content-length': '99' });
+      response.write('{"');
+    });
+    const site = testSite([engine.url]);
+    const asking = site.ask();
+    const seen = await engine.nextRequest();
+    site.timers.advance(REQUEST_TIMEOUT_MS);
+    assert.equal((await failureOf(asking))[0], 'request_timeout');
+    await seen.abandoned;
+    assert.deepEqual([site.ends.length, ...slots(site)], [0, 0]);
+  });
+});
+
+describe('dispatch() and a client that leaves', () => {
+  it('ends the engine’s work before the head, blames nobody and asks no other (E7)', async () => {
+    const engine = await startEngine(silent);
+    const other = await startEngine(json(200, {}));
+    const site = testSite([engine.url, other.url]);
+    const asking = site.ask();
+    const seen = await engine.nextRequest();
+    site.client.abort();
+    assert.equal((await failureOf(asking))[0], 'client_gone');
+    await seen.abandoned;
+    assert.deepEqual([site.agents[0]?.state, other.seen.length, site.ends.length], ['healthy', 0, 0]);
+    assert.deepEqual([...slots(site), site.timers.pending], [0, 0, 0]);
+  });
+
+  it('is the cause that counts, whatever follows before the engine’s connection is closed', async () => {
+    const engine = await startEngine(silent);
+    const site = testSite([engine.url]);
+    const asking = site.ask();
+    await engine.nextRequest();
+    site.client.abort();
+    site.timers.advance(REQUEST_TIMEOUT_MS);
+    site.shutdown.abort();
+    assert.equal((await failureOf(asking))[0], 'client_gone');
+  });
+
+  it('sends nothing for one that has left already', async () => {
+    const engine = await startEngine(json(200, {}));
+    const site = testSite([engine.url]);
+    site.client.abort();
+    assert.equal((await failureOf(site.ask()))[0], 'client_gone');
+    assert.deepEqual([engine.seen.length, ...slots(site), site.timers.pending], [0, 0, 0]);
+  });
+});
+
+describe('dispatch() at the end of a shutdown (E13)', () => {
+  it('ends a request that has no answer yet', async () => {
+    const engine = await startEngine(silent);
+    const site = testSite([engine.url]);
+    const asking = site.ask();
+    const seen = await engine.nextRequest();
+    site.shutdown.abort();
+    assert.deepEqual(await failureOf(asking), ['backend_unavailable', 'The router is shutting down.']);
+    await seen.abandoned;
+    assert.deepEqual(slots(site), [0]);
+  });
+
+  it('leaves no listener of an ended request on a signal that lives as long as the router', async () => {
+    const engine = await startEngine(json(200, {}));
+    const site = testSite([engine.url]);
+    await site.ask();
+    assert.deepEqual(getEventListeners(site.shutdown.signal, 'abort'), []);
+    assert.deepEqual(getEventListeners(site.client.signal, 'abort'), []);
+  });
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import { ENGINE_MESSAGE_MAX_BYTES, engineMessage } from '../../src/dispatch/engine-message.ts';
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+describe('engineMessage()', () => {
+  const cases: readonly (readonly [body: string, message: string | undefined])[] = [
+    ['{"error":{"message":"openai","type":"x"}}', 'openai'],
+    ['{"type":"error","error":{"type":"x","message":"anthropic"}}', 'anthropic'],
+    ['{"object":"error","message":"old vllm"}', 'old vllm'],
+    ['{"error":"ollama"}', 'ollama'],
+    ['{"detail":"fastapi"}', 'fastapi'],
+    ['{"detail":[{"loc":[]}]}', '{"detail":[{"loc":[]}]}'],
+    ['{"error":{"message":5}}', '{"error":{"message":5}}'],
+    ['{"error":null,"message":"m"}', 'm'],
+    ['"just text"', 'just text'],
+    ['null', 'null'],
+    ['<html>502</html>\n', '<html>502</html>'],
+    ['', undefined],
+    [' \n', undefined],
+    ['{"error":""}', undefined],
+  ];
+  for (const [body, message] of cases) {
+    it(`of ${JSON.stringify(body)}`, () => assert.equal(engineMessage(bytesOf(body)), message));
+  }
+
+  it('survives a body that nests without end', () => {
+    assert.equal(engineMessage(bytesOf('{"error":'.repeat(100_000)))?.length, ENGINE_MESSAGE_MAX_BYTES);
+    assert.notEqual(engineMessage(bytesOf(`${'{"error":'.repeat(1000)}1${'}'.repeat(1000)}`)), undefined);
+  });
+
+  it('shows bytes that are not UTF-8 as replacement characters', () => {
+    assert.equal(engineMessage(Uint8Array.of(0x61, 0xff, 0x62)), 'a\ufffdb');
+  });
+
+  it('keeps 512 bytes and cuts the next', () => {
+    assert.equal(engineMessage(bytesOf('x'.repeat(512))), 'x'.repeat(512));
+    assert.equal(engineMessage(bytesOf('x'.repeat(513))), 'x'.repeat(512));
+  });
+
+  it('cuts between characters, of any length', () => {
+    const text = fc.string({ unit: 'binary', minLength: 120, maxLength: 400 }).map((sample) => `x${sample}x`);
+    return fc.assert(
+      fc.property(text, (whole) => {
+        const message = engineMessage(bytesOf(JSON.stringify({ error: whole })));
+        assert.ok(message !== undefined && whole.trim().startsWith(message));
+        const size = bytesOf(message).byteLength;
+        assert.ok(size <= ENGINE_MESSAGE_MAX_BYTES);
+        assert.ok(message === whole || size > ENGINE_MESSAGE_MAX_BYTES - 4);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
