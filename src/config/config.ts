@@ -1,0 +1,124 @@
+// The settings of one start, read and checked against each other: either a whole configuration, or every reason why
+// there is none. Pure, but for the files that it reads through its port.
+
+import type { AgentSetting } from '../agents/agent.ts';
+import type { AdminAuth } from '../auth/admin.ts';
+import { fault, ok, type Result } from '../lib/result.ts';
+import { readCommandLine } from './command-line.ts';
+import { GO_ROUTER_SETTINGS, judgeGoRouterSettings } from './go-router-settings.ts';
+import { type ClientMode, readAdmin, readClientMode } from './read-auth.ts';
+import { type RedirectConfig, readRedirect } from './read-redirect.ts';
+import { readTls, type TlsConfig } from './read-tls.ts';
+import { quote } from './setting.ts';
+import { SETTING_ROWS, SETTINGS } from './settings.ts';
+import { type ReadFile, SettingsReader } from './settings-reader.ts';
+
+/** Frozen to the last value. Times are whole milliseconds. */
+export interface Config {
+  readonly http: {
+    /** Listen address as in `lib/listen-address.ts`; the same for `metrics`. */
+    readonly address: string;
+    /** Undefined: plain HTTP. */
+    readonly tls: TlsConfig | undefined;
+    /** 1 to 1,073,741,824. */
+    readonly maxRequestBytes: number;
+  };
+  readonly metrics: { readonly address: string };
+  readonly auth: { readonly mode: ClientMode };
+  readonly admin: AdminAuth;
+  /** Undefined: cross-site redirect is off. */
+  readonly redirect: RedirectConfig | undefined;
+  /** Their IDs differ. May be empty: a site that only redirects. */
+  readonly agents: readonly AgentSetting[];
+  /** 1 to 86,400,000 each. */
+  readonly timeouts: { readonly requestMs: number; readonly streamIdleMs: number };
+  /** Delay 0 to 3,600,000, grace 0 to 86,400,000. */
+  readonly shutdown: { readonly delayMs: number; readonly graceMs: number };
+}
+
+export interface ConfigInput {
+  /** What stands behind the command, without `--help` and `--version`. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readFile: ReadFile;
+}
+
+interface ReadyConfig {
+  readonly config: Config;
+  /** One line each, for the log at start. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads flags, variables and defaults, in this order of strength (R-141). The fault is every error, at least one, each
+ * on one line, and holds no secret and no key (R-153).
+ */
+export function readConfig(input: ConfigInput): Result<ReadyConfig, readonly string[]> {
+  const { flags, errors } = readCommandLine(input.args);
+  const reader = new SettingsReader({ flags, env: input.env, readFile: input.readFile });
+  const config = readGroups(reader);
+  judgeGoRouterSettings(reader);
+  warnOfUnknownVariables(reader, input.env);
+  const allErrors = [...errors, ...reader.errors];
+  if (config === undefined || allErrors.length > 0) return fault(allErrors);
+  freezeData(config);
+  return ok({ config, warnings: reader.warnings });
+}
+
+/** Undefined when a part without a default was refused; then, as for every refused value, the reader has the errors. */
+function readGroups(reader: SettingsReader): Config | undefined {
+  const http = {
+    address: reader.read(SETTINGS.httpPort),
+    tls: readTls(reader),
+    maxRequestBytes: reader.read(SETTINGS.maxRequestBytes),
+  };
+  const metrics = { address: reader.read(SETTINGS.metricsPort) };
+  const mode = readClientMode(reader);
+  const admin = readAdmin(reader, mode);
+  const agents = readAgents(reader);
+  const redirect = readRedirect(reader);
+  const timeouts = {
+    requestMs: reader.read(SETTINGS.requestTimeout),
+    streamIdleMs: reader.read(SETTINGS.streamIdleTimeout),
+  };
+  const shutdown = { delayMs: reader.read(SETTINGS.shutdownDelay), graceMs: reader.read(SETTINGS.shutdownGrace) };
+  reader.read(SETTINGS.quotaBackend);
+  if (mode === undefined || admin === undefined) return undefined;
+  return { http, metrics, auth: { mode }, admin, redirect, agents, timeouts, shutdown };
+}
+
+function readAgents(reader: SettingsReader): readonly AgentSetting[] {
+  const agents = apart(reader.readEach(SETTINGS.engines));
+  const ids = agents.map((agent) => agent.id);
+  const repeated = new Set(ids.filter((id, index) => ids.indexOf(id) < index));
+  for (const id of repeated) reader.refuse(SETTINGS.engines, 'more than one engine has this agent ID', quote(id));
+  return agents;
+}
+
+/** One engine may serve two capabilities, as Infinity does: the second agent of its address is named after its own. */
+function apart(agents: readonly AgentSetting[]): readonly AgentSetting[] {
+  const firstOf = new Map(agents.toReversed().map((agent) => [agent.id, agent]));
+  return agents.map((agent) =>
+    firstOf.get(agent.id)?.capability === agent.capability
+      ? agent
+      : { ...agent, id: `${agent.id}-${agent.capability}` },
+  );
+}
+
+const KNOWN_VARIABLES: ReadonlySet<string> = new Set(
+  [...SETTING_ROWS, ...GO_ROUTER_SETTINGS].map((row) => row.variable),
+);
+
+/** A misspelt name would else leave its setting at the default, unseen. */
+function warnOfUnknownVariables(reader: SettingsReader, env: ConfigInput['env']): void {
+  for (const [name, text] of Object.entries(env)) {
+    const isUnknown = name.startsWith('HIVENET_ROUTER_') && !KNOWN_VARIABLES.has(name);
+    if (isUnknown && text !== undefined && text !== '') reader.warn(quote(name), 'unknown variable, ignored');
+  }
+}
+
+/** Keys and keyrings guard themselves; what is plain data is frozen here. */
+function freezeData(value: unknown): void {
+  const isData = Array.isArray(value) || (value instanceof Object && Object.getPrototypeOf(value) === Object.prototype);
+  if (isData) for (const member of Object.values(Object.freeze(value))) freezeData(member);
+}

@@ -1,0 +1,70 @@
+// Settings of the Go router that set nothing here. They are known by name, so that an operator who moves over reads what
+// becomes of each one, and is stopped where ignoring it would open the router (E12).
+
+import { type NamedSetting, nameOf, quote } from './setting.ts';
+import type { SettingsReader } from './settings-reader.ts';
+
+interface GoRouterSetting extends NamedSetting {
+  /** The flag takes no value. */
+  readonly isSwitch?: true;
+  /** `warn`: it is ignored. `refuse`: the router does not start with it. */
+  readonly verdict: 'warn' | 'refuse';
+  readonly reason: string;
+}
+
+const WITHOUT_EFFECT = { verdict: 'warn', reason: 'does nothing, this router has no gRPC, p2p or disk store' } as const;
+
+const NOT_YET = { verdict: 'warn', reason: 'not supported yet, ignored' } as const;
+
+export const GO_ROUTER_SETTINGS: readonly GoRouterSetting[] = [
+  { ...named('grpc-port'), ...WITHOUT_EFFECT },
+  { ...named('p2p-port'), ...WITHOUT_EFFECT },
+  { ...named('p2p-listen-addr'), ...WITHOUT_EFFECT },
+  { ...named('p2p-announce-addr'), ...WITHOUT_EFFECT },
+  { ...named('p2p-max-conns-per-ip'), ...WITHOUT_EFFECT },
+  { ...named('session-ttl'), ...WITHOUT_EFFECT },
+  { ...named('jwt-secret-file'), variable: 'HIVENET_ROUTER_JWT_SECRET', ...WITHOUT_EFFECT },
+  { ...named('disk-db-path'), ...WITHOUT_EFFECT },
+  { ...named('disk-db-ttl'), ...WITHOUT_EFFECT },
+  { ...named('universal-flush-interval'), ...WITHOUT_EFFECT },
+  { ...named('reset-disk-db'), isSwitch: true, ...WITHOUT_EFFECT },
+  { ...named('queue-size'), ...NOT_YET },
+  { ...named('queue-depth'), ...NOT_YET },
+  { ...named('max-concurrent'), ...NOT_YET },
+  { ...named('max-tries-per-step'), ...NOT_YET },
+  { ...named('policy-file'), ...NOT_YET },
+  { ...named('policy-model-dir'), ...NOT_YET },
+  { ...named('health-check-interval'), ...NOT_YET },
+  { ...named('heartbeat-interval'), ...NOT_YET },
+  { ...named('unhealthy-after'), ...NOT_YET },
+  { ...named('remove-after'), ...NOT_YET },
+  { ...named('admit-fraction'), ...NOT_YET },
+  { ...named('admit-park-timeout'), ...NOT_YET },
+  { ...named('rpm-burst-seconds'), ...NOT_YET },
+  { ...named('audit-log-path'), ...NOT_YET },
+  { variable: 'HIVENET_ROUTER_OPENAI_API_KEY', ...NOT_YET },
+  { variable: 'HIVENET_ROUTER_ANTHROPIC_API_KEY', ...NOT_YET },
+  {
+    ...named('auth-config-file'),
+    variable: 'HIVENET_ROUTER_AUTH_CONFIG',
+    verdict: 'refuse',
+    reason:
+      'auth files are not supported yet, and without the keys in it the router would be open; ' +
+      'push keys to /admin/api-keys, for example with --auth-mode dynamic (HIVENET_ROUTER_AUTH_MODE=dynamic)',
+  },
+];
+
+/** The flag, and the variable by the rule that holds for all that have no other: the flag in capitals (E12). */
+function named(name: string): Required<NamedSetting> {
+  return { flag: `--${name}`, variable: `HIVENET_ROUTER_${name.replaceAll('-', '_').toUpperCase()}` };
+}
+
+/** One warning or one error for each of them that is set, by flag or variable. */
+export function judgeGoRouterSettings(reader: SettingsReader): void {
+  for (const setting of GO_ROUTER_SETTINGS) {
+    const given = reader.given(setting);
+    if (given === undefined) continue;
+    if (setting.verdict === 'warn') reader.warn(nameOf(setting), setting.reason);
+    else reader.report(`${nameOf(setting)} ${given.texts.map(quote).join(' ')}: ${setting.reason}`);
+  }
+}

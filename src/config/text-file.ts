@@ -1,0 +1,48 @@
+// The port through which settings read files, on the real file system; node:fs is the same in both runtimes.
+
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { fault, ok, type Result } from '../lib/result.ts';
+import { decodeUtf8 } from '../lib/utf8.ts';
+import type { SettingsFile } from './settings-reader.ts';
+
+/** Certificates with their chain, and secrets, are a few KiB. */
+const FILE_MAX_BYTES = 1_048_576;
+
+const STATES: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'no such file'],
+  ['EACCES', 'permission denied'],
+  ['EISDIR', 'it is a directory'],
+]);
+
+/** A whole file of UTF-8 text, at most 1 MiB, a byte order mark kept. The fault tells the state, not the path. */
+export function readTextFile(path: string): Result<SettingsFile, string> {
+  try {
+    return readOpenFile(openSync(path, 'r'));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    return fault(STATES.get(code) ?? code);
+  }
+}
+
+function readOpenFile(descriptor: number): Result<SettingsFile, string> {
+  try {
+    const bytes = readUpTo(descriptor, FILE_MAX_BYTES + 1);
+    if (bytes.length > FILE_MAX_BYTES) return fault('more than 1 MiB');
+    const text = decodeUtf8(bytes);
+    return text === undefined ? fault('not UTF-8 text') : ok({ text, mode: fstatSync(descriptor).mode & 0o777 });
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A pipe gives its bytes in pieces, and its end alone says that there are no more. */
+function readUpTo(descriptor: number, most: number): Uint8Array {
+  const bytes = new Uint8Array(most);
+  let length = 0;
+  while (length < most) {
+    const count = readSync(descriptor, bytes, length, most - length, null);
+    if (count === 0) break;
+    length += count;
+  }
+  return bytes.subarray(0, length);
+}
