@@ -1,0 +1,48 @@
+// What the router needs of its JavaScript runtime, and nothing more. bun.ts and deno.ts are the only files that name
+// theirs; everything else is web standards and node: modules that both have.
+
+/** A certificate chain and its private key, PEM text. */
+export interface TlsIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** The client's side of one request, as only the runtime knows it. */
+export interface Connection {
+  /** IP address of the peer, without port; empty when the runtime cannot tell. */
+  readonly remoteAddress: string;
+  /** Lets this request stay silent for as long as it takes. Only once its body is read: it holds for the connection. */
+  allowSilence(): void;
+  /** Arms the idle timeout again, just before the last byte of the answer. */
+  endSilence(): void;
+}
+
+export type Fetch = (request: Request, connection: Connection) => Response | Promise<Response>;
+
+export interface ListenSettings {
+  /** Go-style listen address: `:8080`, `127.0.0.1:0`, `[::1]:8080`. Port 0 takes a free one. */
+  readonly address: string;
+  readonly tls?: TlsIdentity | undefined;
+  /** Hard stop of the runtime for request bodies, above the router's own limit. */
+  readonly maxBodyBytes: number;
+  readonly fetch: Fetch;
+}
+
+/** One listening socket. */
+export interface Listener {
+  /** `http://…:port` or `https://…:port`, with the port that was really taken. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new connection; resolves when every running request has ended. */
+  stop(): Promise<void>;
+  /** Ends every connection at once. */
+  abort(): void;
+}
+
+export interface Runtime {
+  readonly name: 'bun' | 'deno';
+  /** Opens a listener, or throws an Error whose message says why the address cannot be had. */
+  listen(settings: ListenSettings): Listener;
+  /** Options for every `fetch` to an engine: bytes as they come, no time limit but ours. */
+  readonly engineFetchInit: RequestInit;
+}
