@@ -25,7 +25,10 @@ export interface AgentSetting {
 /** `starting` until the first good probe; only a `healthy` agent is given requests. */
 export type AgentState = 'starting' | 'healthy' | 'unhealthy';
 
-/** Told of every change of state, for log and metric. `reason` is one clause without secrets. */
+/**
+ * Told of every change of state, for log and metric, and with `from` as `to` of the first failed probe of a start: an
+ * engine that never answers would else be passed over in silence. `reason` is one clause without secrets.
+ */
 export type OnStateChange = (agent: Agent, from: AgentState, to: AgentState, reason: string) => void;
 
 /** Failed probes in a row that make a healthy agent unhealthy (decisions.md, "Agents", 1). */
@@ -103,6 +106,8 @@ export class Agent {
       if (this.#streak >= needed) this.#become('healthy', 'probe answered');
     } else {
       this.#streak = Math.min(this.#streak, 0) - 1;
+      if (this.#state === 'starting' && this.#streak === -1)
+        this.#onStateChange(this, 'starting', 'starting', probe.fault);
       if (this.#state === 'healthy' && this.#streak <= -FAILURES_TO_UNHEALTHY) this.#become('unhealthy', probe.fault);
     }
   }

@@ -1,6 +1,8 @@
 // Which headers pass between client and engine. A client's credentials stay here, and nothing an engine says about its
 // own connection or its own clients reaches ours (E6, R-221, bun.md D (iv)).
 
+import { redactText } from '../telemetry/redact.ts';
+
 /** Headers of one connection, never of the message (RFC 9110 §7.6.1); `Connection` names more of them. */
 const HOP_BY_HOP = [
   'connection',
@@ -30,10 +32,16 @@ const SET_BY_ROUTER = ['set-cookie', 'x-request-id', 'x-client-request-id'];
 export function engineHeaders(fromClient: Headers, requestId: string): Headers {
   const headers = endToEnd(fromClient);
   for (const name of [...FOR_THE_ROUTER, ...SET_BY_FETCH]) headers.delete(name);
+  for (const name of withToken(headers)) headers.delete(name);
   headers.set('accept-encoding', 'identity');
   headers.set('x-request-id', requestId);
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');
   return headers;
+}
+
+/** Proxies repeat the URL in headers of many names, and with it the redirect token (R-207). */
+function withToken(headers: Headers): readonly string[] {
+  return [...headers].flatMap(([name, value]) => (redactText(value) === value ? [] : name));
 }
 
 /** Headers for the client: the engine's, without length (the body may still change its framing) or CORS. */

@@ -13,13 +13,13 @@ export type JsonValue =
   | { readonly kind: 'boolean'; readonly value: boolean }
   | { readonly kind: 'null' };
 
-export interface JsonObject {
+interface JsonObject {
   readonly kind: 'object';
   /** In the order of the document. */
   readonly members: ReadonlyMap<string, JsonValue>;
 }
 
-export interface JsonArray {
+interface JsonArray {
   readonly kind: 'array';
   readonly items: readonly JsonValue[];
 }

@@ -1,12 +1,18 @@
-// Bun reads its limit on concurrent fetches from the environment before any code runs, and queues silently beyond 256
-// of them (bun.md, fact 1). Apart from bun.ts, so that nothing else is loaded before the process replaces itself.
+// What has to be right in the environment before anything else is loaded: Bun queues fetches silently beyond 256 at a
+// time (bun.md, fact 1), and sends them through whatever proxy the environment names.
 
 import process from 'node:process';
 
 const LIMIT = 'BUN_CONFIG_MAX_HTTP_REQUESTS';
 
-/** Replaces the process by itself with the limit raised, unless it is set already. Throws where that cannot be done. */
-export function raiseRequestLimit(): void {
+/**
+ * Rules proxies out, and replaces the process by itself with the limit raised unless one is set: Bun reads it before any
+ * code runs. Throws where that is impossible.
+ */
+export function prepareEnvironment(): void {
+  // Read at each fetch. An engine is reached directly: a proxy for the machine's other traffic is no place for prompts.
+  process.env['NO_PROXY'] = '*';
+  process.env['no_proxy'] = '*';
   if (process.env[LIMIT] !== undefined) return;
   const isCompiled = Bun.main.startsWith('/$bunfs/');
   const args = isCompiled ? process.argv.slice(2) : [...process.execArgv, ...process.argv.slice(1)];

@@ -18,7 +18,7 @@ function listen(settings: ListenSettings): Listener {
     // `development: false` would turn it on, and two routers with two ledgers would share one port unseen (R-223).
     reusePort: false,
     idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: settings.maxBodyBytes,
+    maxRequestBodySize: settings.maxBodyBytes ?? Number.MAX_SAFE_INTEGER,
     fetch: (request: Request, bunServer: Server<undefined>) =>
       settings.fetch(request, connectionOf(request, bunServer)),
   });

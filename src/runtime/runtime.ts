@@ -2,7 +2,7 @@
 // theirs; everything else is web standards and node: modules that both have.
 
 /** A certificate chain and its private key, PEM text. */
-export interface TlsIdentity {
+interface TlsIdentity {
   readonly cert: string;
   readonly key: string;
 }
@@ -23,8 +23,11 @@ export interface ListenSettings {
   /** Go-style listen address: `:8080`, `127.0.0.1:0`, `[::1]:8080`. Port 0 takes a free one. */
   readonly address: string;
   readonly tls?: TlsIdentity | undefined;
-  /** Hard stop of the runtime for request bodies, above the router's own limit. */
-  readonly maxBodyBytes: number;
+  /**
+   * Hard stop of the runtime for request bodies: a 413 without a word. Undefined where whoever reads a body counts its
+   * bytes, and says more.
+   */
+  readonly maxBodyBytes?: number;
   readonly fetch: Fetch;
 }
 

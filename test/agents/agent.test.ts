@@ -48,12 +48,19 @@ describe('Agent state', () => {
   });
 
   it('stays starting however many probes fail, since loading a model takes minutes', () => {
-    const { agent, changes } = newAgent();
+    const { agent } = newAgent();
     for (let probe = 0; probe < 100; probe += 1) agent.reportProbe(BAD);
     assert.equal(agent.state, 'starting');
     agent.reportProbe(GOOD);
     assert.equal(agent.state, 'healthy');
-    assert.equal(changes.length, 1);
+  });
+
+  it('tells of the first failed probe of its start, and of no other', () => {
+    const { agent, changes } = newAgent();
+    for (let probe = 0; probe < 100; probe += 1) agent.reportProbe(BAD);
+    agent.reportProbe(GOOD);
+    assert.equal(changes.length, 2);
+    assert.match(changes[0] ?? '', /^vllm-h-1: starting → starting \(/);
   });
 
   it('becomes unhealthy at the third failed probe in a row, not at the second', () => {

@@ -65,14 +65,25 @@ describe('findMembers()', () => {
     assert.deepEqual(findMembers(bytes, 'a'), [{ start: 5, end: 6 }]);
   });
 
-  it('finds what JSON.parse takes, and every value before it', () =>
+  it('finds every value of a name, however the name is spelt', () =>
     fc.assert(
       fc.property(membersAndDocument, ([list, document]) => {
-        const parsed: Record<string, unknown> = JSON.parse(document);
-        for (const wanted of ['a', ...Object.keys(parsed)]) {
+        for (const wanted of ['a', ...list.map(({ name }) => JSON.parse(name) as string)]) {
           const values = list.filter(({ name }) => JSON.parse(name) === wanted).map(({ value }) => value);
           assert.deepEqual(found(document, wanted), values);
-          const last = values.at(-1);
+        }
+      }),
+      { numRuns: 400 },
+    ));
+
+  // V8 15.0 takes a known shape for granted and then reads the name "\u0061" as "\\": there JSON.parse is no judge.
+  it('finds as the last value what JSON.parse takes, where no name is escaped', () =>
+    fc.assert(
+      fc.property(membersAndDocument, ([list, document]) => {
+        fc.pre(!list.some(({ name }) => name.includes('\\')));
+        const parsed: Record<string, unknown> = JSON.parse(document);
+        for (const wanted of ['a', ...Object.keys(parsed)]) {
+          const last = found(document, wanted).at(-1);
           assert.deepEqual(last === undefined ? undefined : JSON.parse(last), parsed[wanted]);
         }
       }),
