@@ -1,0 +1,123 @@
+// Every metric the router exposes, by its public name. Labels come from closed sets or from the operator's own map
+// and settings, never from what a client sends (R-200).
+
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
+import type { RequestRecord } from './request-record.ts';
+
+/** Read at each scrape, because both change without a push (R-203). */
+export interface RedirectGauges {
+  mapVersion(): bigint;
+  areHintsExpired(): boolean;
+}
+
+interface RedirectMetrics {
+  /** A 307 was written (R-199). */
+  redirected(labels: { model: string; site: string; hop: 1 | 2 }): void;
+  /** A token was refused; once per request, by its first failing check (R-125). */
+  refused(reason: RefusalReason): void;
+}
+
+interface AgentLabels {
+  readonly peer_id: string;
+  readonly engine: string;
+}
+
+export interface Metrics {
+  readonly redirect: RedirectMetrics | undefined;
+  requestStarted(record: RequestRecord): void;
+  requestEnded(record: RequestRecord, seconds: number): void;
+  agentHealthy(labels: AgentLabels, healthy: boolean): void;
+  /** Prometheus text format. */
+  expose(): Promise<string>;
+  readonly contentType: string;
+}
+
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** `redirect` is undefined when the feature is off: then none of its four families exists (R-204). */
+export function createMetrics(redirect: RedirectGauges | undefined, version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  buildInfo(registers, version);
+  const duration = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Time from request head to last byte',
+    labelNames: ['method', 'route', 'status_code'],
+    buckets: DURATION_BUCKETS,
+    registers,
+  });
+  const active = new Gauge({
+    name: 'http_server_active_requests',
+    help: 'Requests under way, streams included',
+    registers,
+  });
+  const agentHealthy = new Gauge({
+    name: 'hivenet_routing_agent_healthy',
+    help: '1 while the agent is healthy, else 0',
+    labelNames: ['peer_id', 'engine'],
+    registers,
+  });
+  return {
+    redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
+    requestStarted: () => active.inc(),
+    requestEnded: (record, seconds) => {
+      active.dec();
+      duration.labels(record.method, record.route, String(record.status)).observe(seconds);
+    },
+    agentHealthy: (labels, healthy) => agentHealthy.labels(labels.peer_id, labels.engine).set(healthy ? 1 : 0),
+    expose: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+function buildInfo(registers: Registry[], version: string): void {
+  const info = new Gauge({
+    name: 'hivenet_router_build_info',
+    help: 'Always 1; the version is the label',
+    labelNames: ['version'],
+    registers,
+  });
+  info.labels(version).set(1);
+}
+
+function redirectMetrics(gauges: RedirectGauges, registers: Registry[]): RedirectMetrics {
+  const redirects = new Counter({
+    name: 'hivenet_redirects_total',
+    help: '307 responses written, by target site and hop',
+    labelNames: ['model', 'site', 'hop'],
+    registers,
+  });
+  const rejections = new Counter({
+    name: 'hivenet_redirect_rejections_total',
+    help: 'Refused redirect tokens, by the first failing check',
+    labelNames: ['reason'],
+    registers,
+  });
+  // Present as 0 from the start, so that a first refusal shows as an increase (R-201).
+  for (const reason of REFUSAL_REASONS) rejections.labels(reason).inc(0);
+  scrapedGauge(
+    'hivenet_sibling_map_version',
+    'Version of the sibling map held, 0 before the first push',
+    registers,
+    () => Number(gauges.mapVersion()),
+  );
+  scrapedGauge('hivenet_sibling_map_hints_expired', '1 while every hint of the map is ignored', registers, () =>
+    gauges.areHintsExpired() ? 1 : 0,
+  );
+  return {
+    redirected: ({ model, site, hop }) => redirects.labels(model, site, String(hop)).inc(),
+    refused: (reason) => rejections.labels(reason).inc(),
+  };
+}
+
+function scrapedGauge(name: string, help: string, registers: Registry[], read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read());
+    },
+  });
+}
