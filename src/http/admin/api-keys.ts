@@ -1,0 +1,69 @@
+// `/admin/api-keys`: the registry of pushed keys, replaced whole and read without hashes (api.md, section 10).
+
+import type { Handler } from 'hono';
+import { formatKey, parseKeyReplacement } from '../../auth/key-document.ts';
+import type { KeyRegistry } from '../../auth/key-registry.ts';
+import { decodeUtf8 } from '../../lib/utf8.ts';
+import { adminError, jsonResponse } from '../respond.ts';
+import type { RouterEnv, RouterPorts } from '../router-ports.ts';
+import { readAdminBody } from './admin-body.ts';
+
+const INACTIVE = 'dynamic key registry not active';
+
+/** `POST /replace`: all keys at once, or 400 and the held keys stay, also for a lower version. */
+export function replaceKeys(ports: RouterPorts): Handler<RouterEnv> {
+  return async (c) => {
+    const registry = registryOf(ports);
+    if (registry === undefined) return adminError(501, INACTIVE);
+    const body = await readAdminBody(c.req.raw);
+    if (!body.ok) return body.fault;
+    const document = parseDocument(body.value);
+    if (document === undefined) return adminError(400, 'The request body is not valid JSON.');
+    const parsed = parseKeyReplacement(document.value);
+    if (!parsed.ok) return adminError(400, parsed.fault);
+    const { version, keys } = parsed.value;
+    const replaced = registry.replace(version, keys);
+    if (!replaced.ok) {
+      return adminError(
+        400,
+        `Cannot replace API keys: version "${version}" is older than "${replaced.fault.currentVersion}"`,
+      );
+    }
+    ports.log.info('Replaced API keys', { version, count: replaced.value });
+    return jsonResponse(200, { ok: true, count: replaced.value });
+  };
+}
+
+/** `GET /`: every key, enabled or not, in snake_case and with an empty `key_hash` (A2). */
+export function listKeys(ports: RouterPorts): Handler<RouterEnv> {
+  return () => {
+    const registry = registryOf(ports);
+    if (registry === undefined) return adminError(501, INACTIVE);
+    const keys = [...registry.all()].map(formatKey);
+    return jsonResponse(200, { keys, count: keys.length });
+  };
+}
+
+/** `GET /version`: what a control service compares before it pushes. */
+export function readKeyVersion(ports: RouterPorts): Handler<RouterEnv> {
+  return () => {
+    const registry = registryOf(ports);
+    if (registry === undefined) return adminError(501, INACTIVE);
+    return jsonResponse(200, { version: registry.version(), count: registry.size() });
+  };
+}
+
+function registryOf(ports: RouterPorts): KeyRegistry | undefined {
+  return ports.auth.mode === 'dynamic' ? ports.auth.registry : undefined;
+}
+
+function parseDocument(bytes: Uint8Array): { readonly value: unknown } | undefined {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return undefined;
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    // The parser's message may quote the body, which holds key hashes.
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+// The whole HTTP surface on one screen: what every request passes, and which path leads where.
+
+import { Hono } from 'hono';
+import { RouterError } from '../errors.ts';
+import { ENDPOINTS } from '../routing/endpoint.ts';
+import type { Connection, Fetch } from '../runtime/runtime.ts';
+import { describeError } from '../telemetry/log.ts';
+import { adminOnly } from './admin/admin-only.ts';
+import { listKeys, readKeyVersion, replaceKeys } from './admin/api-keys.ts';
+import { pushSiblingMap, readSiblingMap } from './admin/sibling-map.ts';
+import { allowAnyOrigin, preflightResponse } from './cors.ts';
+import { liveness, readiness } from './health.ts';
+import { hasValidHost } from './host.ts';
+import { inferenceRoute } from './inference.ts';
+import { listModels, readModel } from './models.ts';
+import { completeRecord, recordRequest, startRecord, UNMATCHED } from './record-request.ts';
+import { errorResponse, toRouterError, wireCodeOf } from './respond.ts';
+import type { RouterEnv, RouterPorts } from './router-ports.ts';
+
+/** Characters of an unknown path that its error repeats. */
+const PATH_SHOWN_MAX = 128;
+
+/** The application as the runtime serves it. */
+export function createFetch(ports: RouterPorts): Fetch {
+  const app = createApp(ports);
+  // Before routing and before any URL parsing: with a bad Host the runtime's request URL is relative (D-49, R-217).
+  return (request, connection) =>
+    hasValidHost(request) ? app.fetch(request, connection) : refuseHost(ports, request, connection);
+}
+
+function refuseHost(ports: RouterPorts, request: Request, connection: Connection): Response {
+  const record = startRecord(ports, request, connection, UNMATCHED);
+  record.errorCode = wireCodeOf('request_invalid');
+  const response = errorResponse('request_invalid', 'The Host header is missing or is not host[:port].');
+  completeRecord(ports, record, response);
+  return response;
+}
+
+function createApp(ports: RouterPorts): Hono<RouterEnv> {
+  const app = new Hono<RouterEnv>();
+  app.use(recordRequest(ports));
+  app.use('/v1/*', async (c, next) => {
+    await next();
+    allowAnyOrigin(c.res.headers);
+  });
+  app.options('*', (c) => preflightResponse(c.req.raw));
+  app.use('/admin/*', adminOnly(ports));
+
+  for (const endpoint of ENDPOINTS) app.post(endpoint.path, inferenceRoute(ports, endpoint)).all(only('POST'));
+  app.get('/v1/models', listModels(ports)).all(only('GET, HEAD'));
+  app.get('/v1/models/:id{.+}', readModel(ports)).all(only('GET, HEAD'));
+
+  app.get('/health', liveness).all(only('GET, HEAD'));
+  app.get('/health/ready', readiness(ports)).all(only('GET, HEAD'));
+
+  app.get('/admin/sibling-map', readSiblingMap(ports)).post(pushSiblingMap(ports)).all(only('GET, HEAD, POST'));
+  app.get('/admin/api-keys', listKeys(ports)).all(only('GET, HEAD'));
+  app.get('/admin/api-keys/version', readKeyVersion(ports)).all(only('GET, HEAD'));
+  app.post('/admin/api-keys/replace', replaceKeys(ports)).all(only('POST'));
+
+  app.notFound((c) => {
+    c.var.record.errorCode = wireCodeOf('path_unknown');
+    return errorResponse('path_unknown', `No such path: ${c.req.path.slice(0, PATH_SHOWN_MAX)}`);
+  });
+  app.onError((thrown, c) => {
+    const error = toRouterError(thrown);
+    c.var.record.errorCode = wireCodeOf(error.code);
+    if (error.code === 'internal_error') {
+      ports.log.error('Request failed', { request_id: c.var.record.requestId, cause: describeError(error.cause) });
+    }
+    return errorResponse(error.code, error.message, error instanceof MethodNotAllowed ? { allow: error.allow } : {});
+  });
+  return app;
+}
+
+class MethodNotAllowed extends RouterError {
+  readonly allow: string;
+
+  constructor(method: string, allow: string) {
+    super('method_not_allowed', `${method} is not allowed on this path: use ${allow}.`);
+    this.allow = allow;
+  }
+}
+
+/** 405 with `Allow` for a known path (E10). */
+function only(allow: string) {
+  return (c: { req: { method: string } }): never => {
+    throw new MethodNotAllowed(c.req.method, allow);
+  };
+}

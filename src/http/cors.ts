@@ -1,0 +1,32 @@
+// CORS for browser clients of `/v1/*`: a redirect crosses origins, so the 307, every error and every answer must allow
+// any (E3, clients.md section 5). No credentials, and nothing ever decides by Origin.
+
+const EXPOSED = [
+  'X-Request-ID',
+  'X-Client-Request-ID',
+  'Retry-After',
+  'X-RateLimit-Remaining-Requests',
+  'X-RateLimit-Remaining-Tokens',
+  'x-should-retry',
+  'WWW-Authenticate',
+  'Server-Timing',
+].join(', ');
+
+/** Marks an answer of `/v1/*` as readable from any origin. */
+export function allowAnyOrigin(headers: Headers): void {
+  headers.set('access-control-allow-origin', '*');
+  headers.set('access-control-expose-headers', EXPOSED);
+}
+
+/** The answer to `OPTIONS` on any path: without authentication, and without touching a token (E3). */
+export function preflightResponse(request: Request): Response {
+  const asked = request.headers.get('access-control-request-headers');
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'POST, GET, OPTIONS',
+      ...(asked === null ? {} : { 'access-control-allow-headers': asked }),
+      vary: 'Access-Control-Request-Headers',
+    },
+  });
+}

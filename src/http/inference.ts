@@ -1,0 +1,104 @@
+// The five inference routes: one straight line from credentials to an answer. Each value is the proof that the next
+// step asks for, and no step answers by itself.
+
+import { Buffer } from 'node:buffer';
+import type { Context, Handler } from 'hono';
+import { mayUseModel } from '../auth/authenticate.ts';
+import { readCredentials } from '../auth/credentials.ts';
+import { RouterError } from '../errors.ts';
+import { decideRoute, type RouteFacts, type StayDecision, stay } from '../routing/decide-route.ts';
+import type { Endpoint } from '../routing/endpoint.ts';
+import { readInferenceRequest, replaceModel } from '../routing/inference-request.ts';
+import { EMPTY_MAP } from '../site/sibling-map.ts';
+import { readBody } from './body.ts';
+import { type Admitted, type Arrival, enter, finishEntrance, forbidden } from './entrance.ts';
+import { redirectResponse } from './redirect.ts';
+import type { RouterEnv, RouterPorts } from './router-ports.ts';
+import { serveHere } from './serve-here.ts';
+
+/** A request ready to be routed: who asks, for which model, with which bytes. */
+export interface Asked {
+  readonly admitted: Admitted;
+  readonly model: string;
+  /** As received: what a token is bound to. */
+  readonly received: Uint8Array<ArrayBuffer>;
+  /** What an engine is sent: the same bytes, unless the routed model has another name than the sent one. */
+  readonly forwarded: Uint8Array<ArrayBuffer>;
+}
+
+/** The handler of one endpoint. */
+export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<RouterEnv> {
+  return async (c) => {
+    const arrival = arrive(ports, endpoint, c);
+    const entrance = enter(ports, arrival);
+    const body = await readBody(c.req.raw, ports.maxRequestBytes);
+    const admitted = finishEntrance(ports, arrival, entrance, body);
+    const asked = readAsked(admitted, body);
+    arrival.record.model = asked.model;
+    return (
+      redirectOrStay(ports, arrival, asked) ??
+      serveHere(ports, arrival, asked, { connection: c.env, gone: c.req.raw.signal })
+    );
+  };
+}
+
+function arrive(ports: RouterPorts, endpoint: Endpoint, c: Context<RouterEnv>): Arrival {
+  const { record } = c.var;
+  const mark = record.target.indexOf('?');
+  return {
+    endpoint,
+    headers: c.req.raw.headers,
+    credentials: readCredentials(c.req.raw.headers, mark === -1 ? '' : record.target.slice(mark)),
+    record,
+    map: ports.redirect?.maps.current() ?? EMPTY_MAP,
+  };
+}
+
+/** A token brings its model along, and the engine is sent that one (R-130, D-38); a new request names its own. */
+function readAsked(admitted: Admitted, body: Uint8Array<ArrayBuffer>): Asked {
+  const request = readInferenceRequest(body);
+  if (!request.ok) throw new RouterError('request_invalid', request.fault);
+  const sent = request.value.model;
+  const model = admitted.claims?.model ?? sent;
+  if (!mayUseModel(admitted.caller, model)) throw forbidden(model);
+  return { admitted, model, received: body, forwarded: model === sent ? body : replaceModel(body, model) };
+}
+
+/** The redirect, or undefined when the request is to be served here. Throws when it can be neither. */
+function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Response | undefined {
+  const local = ports.agents.presence(asked.model, arrival.endpoint.capability);
+  const decision = decideRoute(factsOf(ports, arrival, asked, local), ports.nowMs());
+  if (decision.kind !== 'redirect') return stayOrThrow(decision, asked.model);
+  const { redirect } = ports;
+  const response =
+    redirect === undefined ? undefined : redirectResponse(ports, redirect, arrival, { decision, ...asked });
+  return response ?? stayOrThrow(stay(local), asked.model);
+}
+
+function factsOf(ports: RouterPorts, arrival: Arrival, asked: Asked, local: RouteFacts['local']): RouteFacts {
+  return {
+    local,
+    model: asked.model,
+    kind: arrival.endpoint.kind,
+    keyId: asked.admitted.caller.keyId,
+    // The runtime hands header bytes over as Latin-1 characters; the hash is over the bytes (D-12).
+    session: Buffer.from(arrival.headers.get('x-session-id') ?? '', 'latin1'),
+    passage: asked.admitted.passage,
+    scope: asked.admitted.scope,
+    here: ports.redirect === undefined ? undefined : { siteId: ports.redirect.siteId, map: arrival.map },
+  };
+}
+
+function stayOrThrow(decision: StayDecision, model: string): undefined {
+  switch (decision.kind) {
+    case 'serve':
+      return undefined;
+    case 'noAgents':
+      throw new RouterError('no_agents_available', `No agent that serves the model "${model}" is healthy.`);
+    case 'notFound':
+      throw new RouterError(
+        'model_not_found',
+        `The model "${model}" is not served here or within the request's scope.`,
+      );
+  }
+}

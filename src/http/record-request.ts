@@ -1,0 +1,106 @@
+// The outermost middleware: gives each request its ID and its record, and ends the record once the last byte has left.
+
+import type { Context, MiddlewareHandler } from 'hono';
+import { matchedRoutes } from 'hono/route';
+import { isUuid, uuidV4 } from '../lib/uuid.ts';
+import type { Connection } from '../runtime/runtime.ts';
+import { formatAccessLine } from '../telemetry/access-log.ts';
+import type { RequestRecord } from '../telemetry/request-record.ts';
+import type { RouterEnv, RouterPorts } from './router-ports.ts';
+
+/** Methods that may be a metric label; anything else a client makes up is one label (R-200). */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+
+/** The metric label of a path that nothing serves. */
+export const UNMATCHED = 'unmatched';
+
+/** Gives every request its record, and every response the record's IDs. */
+export function recordRequest(ports: RouterPorts): MiddlewareHandler<RouterEnv> {
+  return async (c, next) => {
+    const record = startRecord(ports, c.req.raw, c.env, routeOf(c));
+    c.set('record', record);
+    await next();
+    completeRecord(ports, record, c.res);
+  };
+}
+
+/** A request has arrived. */
+export function startRecord(
+  ports: RouterPorts,
+  request: Request,
+  connection: Connection,
+  route: string,
+): RequestRecord {
+  const record = newRecord(ports, request, connection, route);
+  ports.metrics.requestStarted(record);
+  return record;
+}
+
+/** Its response is there: `X-Request-ID` and `X-Client-Request-ID` are set, and unless it streams, it is over. */
+export function completeRecord(ports: RouterPorts, record: RequestRecord, response: Response): void {
+  // A stream that was cut short before this line has said how it ended.
+  if (record.status === 0) record.status = response.status;
+  const { headers } = response;
+  headers.set('x-request-id', record.requestId);
+  if (record.clientRequestId !== undefined) headers.set('x-client-request-id', record.clientRequestId);
+  if (ports.isStopping()) headers.set('connection', 'close');
+  if (!record.streaming) endRecord(ports, record);
+}
+
+/** The request is over: one access line, one observation. Called once, by `completeRecord` or by whoever streams. */
+export function endRecord(ports: RouterPorts, record: RequestRecord): void {
+  const endedMs = ports.monotonicMs();
+  ports.metrics.requestEnded(record, (endedMs - record.startedMs) / 1000);
+  ports.writeAccessLine(formatAccessLine(record, endedMs));
+}
+
+function newRecord(ports: RouterPorts, request: Request, connection: Connection, route: string): RequestRecord {
+  return {
+    arrivedMs: ports.nowMs(),
+    startedMs: ports.monotonicMs(),
+    method: METHODS.has(request.method) ? request.method : 'OTHER',
+    target: targetOf(request.url),
+    // A socket for both IP versions shows IPv4 peers as mapped addresses.
+    sourceIp: connection.remoteAddress.replace(/^::ffff:/, ''),
+    ...requestIds(ports, request.headers),
+    route,
+    status: 0,
+    errorCode: undefined,
+    refusalReason: undefined,
+    keyId: undefined,
+    model: undefined,
+    agentId: undefined,
+    redirectSite: undefined,
+    originSite: undefined,
+    hop: undefined,
+    firstByteMs: undefined,
+    streaming: false,
+  };
+}
+
+/**
+ * With the feature on, the router's own fresh ID, and the client's valid UUID beside it; off, the client's valid
+ * `X-Request-ID` is adopted (A4, D-40). Anything but a UUID never comes back, so no client writes into a log.
+ */
+export function requestIds(ports: RouterPorts, headers: Headers): Pick<RequestRecord, 'requestId' | 'clientRequestId'> {
+  const sent = validUuid(headers.get('x-request-id'));
+  if (ports.redirect === undefined) return { requestId: sent ?? uuidV4(ports.random), clientRequestId: undefined };
+  return { requestId: uuidV4(ports.random), clientRequestId: validUuid(headers.get('x-client-request-id')) ?? sent };
+}
+
+function validUuid(text: string | null): string | undefined {
+  return text !== null && isUuid(text) ? text : undefined;
+}
+
+/** Path and query of an absolute URL, as sent. No fragment: in a Location it would swallow the token (P-16). */
+function targetOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  const end = url.indexOf('#');
+  return start === -1 ? '/' : url.slice(start, end === -1 ? url.length : end);
+}
+
+/** The template of the path, as the metric names it; only middleware matches an unknown path. */
+function routeOf(c: Context<RouterEnv>): string {
+  const path = matchedRoutes(c).at(-1)?.path ?? '*';
+  return path.endsWith('*') ? UNMATCHED : path.replace(/:(\w+)\{.*\}/, '{$1}');
+}

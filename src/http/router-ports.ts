@@ -1,0 +1,52 @@
+// What the HTTP room needs of the rest of the router: one object, wired once at the start.
+
+import type { AgentRegistry } from '../agents/registry.ts';
+import type { AdminAuth } from '../auth/admin.ts';
+import type { ClientAuth } from '../auth/authenticate.ts';
+import type { DispatchOutcome, DispatchRequest } from '../dispatch/dispatch.ts';
+import type { NowMs, RandomBytes } from '../lib/clock.ts';
+import type { Keyring } from '../redirect/keyring.ts';
+import type { UsedTokenLedger } from '../redirect/ledger.ts';
+import type { Connection } from '../runtime/runtime.ts';
+import type { AllowedDomain } from '../site/allowed-domain.ts';
+import type { SiblingMapStore } from '../site/sibling-map-store.ts';
+import type { SiteId } from '../site/site.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { RequestRecord } from '../telemetry/request-record.ts';
+
+/** Present when a site ID is set: this site's half of cross-site redirect. */
+export interface RedirectSite {
+  readonly siteId: SiteId;
+  readonly domains: readonly AllowedDomain[];
+  readonly keyring: Keyring;
+  readonly tokenTtlMs: number;
+  readonly ledger: UsedTokenLedger;
+  readonly maps: SiblingMapStore;
+}
+
+export interface RouterPorts {
+  readonly auth: ClientAuth;
+  readonly admin: AdminAuth;
+  /** Undefined: cross-site redirect is off, and the router behaves as without it (R-001). */
+  readonly redirect: RedirectSite | undefined;
+  readonly agents: AgentRegistry;
+  readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;
+  readonly maxRequestBytes: number;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Takes whole lines. */
+  readonly writeAccessLine: (line: string) => void;
+  /** True from the first stop signal on: not ready, and connections are not kept (E13). */
+  readonly isStopping: () => boolean;
+  readonly nowMs: NowMs;
+  /** Monotonic milliseconds with fractions, for durations only. */
+  readonly monotonicMs: () => number;
+  readonly random: RandomBytes;
+}
+
+/** Hono's types for this application: the connection comes in as `env`, the record is made by the first middleware. */
+export interface RouterEnv {
+  Bindings: Connection;
+  Variables: { record: RequestRecord };
+}

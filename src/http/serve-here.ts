@@ -1,0 +1,61 @@
+// A request that stays: handed to an agent, and its outcome written into the record once, whenever that is.
+
+import type { DispatchOutcome, DispatchRequest } from '../dispatch/dispatch.ts';
+import { RouterError } from '../errors.ts';
+import type { Connection } from '../runtime/runtime.ts';
+import type { Arrival } from './entrance.ts';
+import type { Asked } from './inference.ts';
+import { endRecord } from './record-request.ts';
+import { errorBody, jsonResponse } from './respond.ts';
+import type { RouterPorts } from './router-ports.ts';
+
+/** The client's side while its request is served. */
+export interface Client {
+  readonly connection: Connection;
+  /** Aborted when the client leaves. */
+  readonly gone: AbortSignal;
+}
+
+/** The agent's answer, or a RouterError that says why there is none. */
+export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Asked, client: Client): Promise<Response> {
+  const { record, endpoint, headers } = arrival;
+  // The body is read: from here on only the router's own limits end a silent request (bun.md, facts 3 and 4).
+  client.connection.allowSilence();
+  let hasEnded = false;
+  const onEnd: DispatchRequest['onEnd'] = (end) => {
+    hasEnded = true;
+    client.connection.endSilence();
+    record.status = end.status;
+    record.firstByteMs = end.firstByteMs;
+    if (end.outcome !== 'complete') record.errorCode = end.outcome === 'broken' ? 'backend_error' : 'client_gone';
+    if (record.streaming) endRecord(ports, record);
+  };
+  const outcome = await ports.dispatch({
+    endpoint,
+    model: asked.model,
+    body: asked.forwarded,
+    headers,
+    requestId: record.requestId,
+    clientGone: client.gone,
+    onEnd,
+  });
+  record.agentId = outcome.agent?.setting.id;
+  if (outcome.kind !== 'answered') {
+    client.connection.endSilence();
+    return refusal(outcome);
+  }
+  record.streaming = !hasEnded;
+  // An answer behind a URL that holds a token belongs into no cache (D-51).
+  const { headers: answerHeaders } = outcome.response;
+  if (asked.admitted.claims !== undefined && !answerHeaders.has('cache-control')) {
+    answerHeaders.set('cache-control', 'no-store');
+  }
+  return outcome.response;
+}
+
+/** An engine's finding in the router's body, or the error that ended the tries. */
+function refusal(outcome: Exclude<DispatchOutcome, { kind: 'answered' }>): Response {
+  if (outcome.kind === 'failed') throw new RouterError(outcome.code, outcome.message);
+  const wire = { type: 'invalid_request_error', code: 'request_invalid', source: 'backend' } as const;
+  return jsonResponse(outcome.status, errorBody(wire, outcome.message));
+}

@@ -1,0 +1,198 @@
+// The admin API of the key registry (api.md 10.3). What makes an entry valid is tested in test/auth.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hashKey } from '../../src/auth/api-key.ts';
+import { ADMIN_KEY, bearer, createTestRouter, KEYS, type TestRouter } from '../support/test-router.ts';
+
+const REPLACE = '/admin/api-keys/replace';
+
+function entry(id: string, more: object = {}): object {
+  return { id, key_hash: hashKey(`sk-${id}`), owner: 'o', name: 'n', enabled: true, ...more };
+}
+
+async function replace(site: TestRouter, body: unknown): Promise<string> {
+  const response = await site.admin('POST', REPLACE, body);
+  return `${response.status} ${await response.text()}`;
+}
+
+async function read(site: TestRouter, path: string): Promise<unknown> {
+  const response = await site.admin('GET', path);
+  assert.equal(response.status, 200);
+  return response.json();
+}
+
+async function models(site: TestRouter, secret: string): Promise<number> {
+  return (await site.send('/v1/models', { headers: { authorization: `Bearer ${secret}` } })).status;
+}
+
+describe('POST /admin/api-keys/replace', () => {
+  it('puts its keys in place of all held ones (api.md 10.3)', async () => {
+    const site = createTestRouter();
+    assert.equal(await replace(site, { version: '2', keys: [entry('a'), entry('b')] }), '200 {"ok":true,"count":2}');
+    assert.equal(await models(site, 'sk-a'), 200);
+    assert.equal(await models(site, KEYS['key-1']), 401);
+  });
+
+  it('empties the registry when the keys are missing (api.md 10.3)', async () => {
+    const site = createTestRouter();
+    assert.equal(await replace(site, { version: '2' }), '200 {"ok":true,"count":0}');
+    assert.equal(await models(site, KEYS['key-1']), 401);
+  });
+
+  it('takes an equal or higher version and refuses a lower one with 400, keeping the keys (api.md 10.2)', async () => {
+    const site = createTestRouter();
+    assert.match(await replace(site, { version: '10', keys: [entry('a')] }), /^200 /);
+    assert.match(await replace(site, { version: '10', keys: [entry('b')] }), /^200 /);
+    assert.equal(
+      await replace(site, { version: '1', keys: [entry('c')] }),
+      '400 {"error":"Cannot replace API keys: version \\"1\\" is older than \\"10\\""}',
+    );
+    assert.equal(await models(site, 'sk-b'), 200);
+    assert.equal(await models(site, 'sk-c'), 401);
+  });
+
+  const broken: readonly (readonly [string, unknown, RegExp])[] = [
+    ['no JSON', '{"version":', /^400 \{"error":"The request body is not valid JSON\."\}$/],
+    ['a byte order mark', '\ufeff{"version":"2"}', /^400 \{"error":"The request body is not valid JSON\."\}$/],
+    ['invalid UTF-8', Uint8Array.of(0x22, 0xff, 0x22), /^400 \{"error":"The request body is not valid JSON\."\}$/],
+    ['no object', '[]', /^400 \{"error":"/],
+    ['no version', { keys: [] }, /^400 \{"error":"version: /],
+    [
+      'a bad entry, by its place',
+      { version: '2', keys: [entry('a'), entry('b', { key_hash: 'x' })] },
+      /^400 \{"error":"keys\[1\]\.key_hash: /,
+    ],
+    [
+      'two of one ID',
+      { version: '2', keys: [entry('a'), entry('a', { key_hash: 'a'.repeat(64) })] },
+      /^400 \{"error":"keys\[1\]\.id: /,
+    ],
+    [
+      'two of one hash',
+      { version: '2', keys: [entry('a'), { ...entry('b'), key_hash: hashKey('sk-a') }] },
+      /^400 \{"error":"keys\[1\]\.key_hash: /,
+    ],
+  ];
+  for (const [what, body, answer] of broken) {
+    it(`refuses ${what} with 400 and keeps everything (api.md 10.3)`, async () => {
+      const site = createTestRouter();
+      assert.match(await replace(site, body), answer);
+      assert.equal(await models(site, KEYS['key-1']), 200);
+      assert.deepEqual(await read(site, '/admin/api-keys/version'), { version: '1', count: 4 });
+    });
+  }
+
+  it('repeats no hash of a refused document (A2)', async () => {
+    const site = createTestRouter();
+    const hash = hashKey('sk-canary');
+    for (const body of [`{"key_hash":"${hash}`, { version: '2', keys: [entry('a', { key_hash: `${hash}0` })] }]) {
+      assert.ok(!(await replace(site, body)).includes(hash));
+    }
+    assert.ok(!site.written.join('').includes(hash));
+  });
+
+  it('takes 16 MiB and refuses more with 400 (api.md 2, D-60)', async () => {
+    const site = createTestRouter({ maxRequestBytes: 10 });
+    const document = JSON.stringify({ version: '2', keys: [entry('a')] });
+    const padded = (size: number) => document + ' '.repeat(size - document.length);
+    assert.match(await replace(site, padded(16 * 1024 * 1024)), /^200 /);
+    assert.match(await replace(site, padded(16 * 1024 * 1024 + 1)), /^400 \{"error":"/);
+  });
+});
+
+describe('GET /admin/api-keys', () => {
+  it('shows every key in snake_case, enabled or not, with an empty hash (A2)', async () => {
+    const site = createTestRouter();
+    await replace(site, {
+      version: '2',
+      keys: [
+        entry('a', { key_preview: 'sk-…a', expires_at: '2027-01-01T00:00:00Z', allowed_models: ['m'] }),
+        entry('b', { enabled: false }),
+      ],
+    });
+    const common = { key_hash: '', owner: 'o', name: 'n' };
+    assert.deepEqual(await read(site, '/admin/api-keys'), {
+      keys: [
+        {
+          ...common,
+          id: 'a',
+          key_preview: 'sk-…a',
+          enabled: true,
+          expires_at: '2027-01-01T00:00:00.000Z',
+          allowed_models: ['m'],
+        },
+        { ...common, id: 'b', key_preview: '', enabled: false },
+      ],
+      count: 2,
+    });
+  });
+
+  it('tells the version and the number of keys (api.md 10.3)', async () => {
+    const site = createTestRouter();
+    assert.deepEqual(await read(site, '/admin/api-keys/version'), { version: '1', count: 4 });
+    await replace(site, { version: 'v-é' });
+    assert.deepEqual(await read(site, '/admin/api-keys/version'), { version: 'v-é', count: 0 });
+  });
+});
+
+describe('/admin/api-keys', () => {
+  const routes = [
+    ['GET', '/admin/api-keys'],
+    ['GET', '/admin/api-keys/version'],
+    ['POST', REPLACE],
+  ] as const;
+
+  it('is 501 in auth mode none, whatever is sent (api.md 10.3)', async () => {
+    const site = createTestRouter({ authMode: 'none' });
+    for (const [method, path] of routes) {
+      const response = await site.admin(method, path, method === 'POST' ? '{' : undefined);
+      assert.equal(response.status, 501);
+      assert.equal(await response.text(), '{"error":"dynamic key registry not active"}');
+    }
+  });
+
+  it('is closed to everyone but the admin, in any auth mode (api.md 11)', async () => {
+    for (const site of [createTestRouter(), createTestRouter({ authMode: 'none' })]) {
+      for (const [method, path] of routes) {
+        for (const headers of [{}, bearer('key-1'), { 'x-api-key': ADMIN_KEY }] as Record<string, string>[]) {
+          const response = await site.send(path, { method, headers });
+          assert.equal(response.status, 401, `${method} ${path}`);
+          assert.equal(response.headers.get('www-authenticate'), 'Bearer realm="hivenet-router"');
+        }
+      }
+    }
+  });
+
+  it('lets everyone in when the operator said so (D-56)', async () => {
+    const site = createTestRouter({ isAdminInsecure: true });
+    assert.equal((await site.send('/admin/api-keys')).status, 200);
+  });
+
+  it('does not take the admin key for a client key (api.md 11)', async () => {
+    assert.equal(await models(createTestRouter(), ADMIN_KEY), 401);
+  });
+
+  it('works with the feature on as with it off (R-001)', async () => {
+    const site = createTestRouter({ siteId: 'site-fr-1' });
+    assert.match(await replace(site, { version: '2', keys: [entry('a')] }), /^200 /);
+  });
+
+  it('knows its methods: 405 with Allow, 404 for what is not there (E10)', async () => {
+    const site = createTestRouter();
+    const wrong = [
+      ['POST', '/admin/api-keys', 'GET, HEAD'],
+      ['DELETE', '/admin/api-keys/version', 'GET, HEAD'],
+      ['GET', REPLACE, 'POST'],
+    ] as const;
+    for (const [method, path, allow] of wrong) {
+      const response = await site.admin(method, path);
+      assert.equal(response.status, 405, path);
+      assert.equal(response.headers.get('allow'), allow);
+    }
+    for (const path of ['/admin', '/admin/', '/admin/nothing', '/admin/api-keys/']) {
+      assert.equal((await site.admin('GET', path)).status, 404, path);
+      assert.equal((await site.send(path)).status, 401, path);
+    }
+  });
+});

@@ -1,0 +1,190 @@
+// GET /v1/models: what one hostname reaches, as far as the key may use it (api.md 12, E10).
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { bearer, createTestRouter, FIXTURE_MAP, placement, type TestRouter } from '../support/test-router.ts';
+import { outcomeOf, siteA } from './redirect-fixture.ts';
+
+interface Model {
+  readonly id: string;
+  readonly agents: Record<string, unknown>;
+}
+
+async function list(site: TestRouter, headers: Record<string, string> = bearer('key-1')): Promise<readonly Model[]> {
+  const response = await site.send('/v1/models', { headers });
+  assert.equal(response.status, 200);
+  const document = (await response.json()) as { object: string; data: Model[] };
+  assert.equal(document.object, 'list');
+  return document.data;
+}
+
+async function ids(site: TestRouter, headers?: Record<string, string>): Promise<readonly string[]> {
+  return (await list(site, headers)).map(({ id }) => id);
+}
+
+function read(site: TestRouter, path: string, keyId: 'key-1' | 'key-2' = 'key-1'): Promise<Response> {
+  return site.send(`/v1/models/${path}`, { headers: bearer(keyId) });
+}
+
+describe('GET /v1/models', () => {
+  it('is an empty list without agents and without a map (api.md 12)', async () => {
+    const response = await createTestRouter().send('/v1/models', { headers: bearer('key-1') });
+    assert.equal(await response.text(), '{"object":"list","data":[]}');
+  });
+
+  it('shows every local model with its agents, the unhealthy ones too (api.md 12)', async () => {
+    const site = createTestRouter({
+      agents: [
+        { models: ['a', 'b'], capacity: 3 },
+        { models: ['b'], engine: 'ollama', capacity: 4, down: true },
+        { models: ['b'], capacity: 5 },
+        { models: ['e'], capability: 'embedding', down: true },
+      ],
+    });
+    const agents = { total: 1, healthy: 1, total_capacity: 3, engines: ['vllm'], regions: [] };
+    assert.deepEqual(await list(site), [
+      { id: 'a', object: 'model', capability: 'llm', agents },
+      {
+        id: 'b',
+        object: 'model',
+        capability: 'llm',
+        agents: { total: 3, healthy: 2, total_capacity: 12, engines: ['vllm', 'ollama'], regions: [] },
+      },
+      { id: 'e', object: 'model', capability: 'embedding', agents: { ...agents, healthy: 0, total_capacity: 10 } },
+    ]);
+  });
+
+  it('adds what the map places within this site’s country, once, without agents (E10)', async () => {
+    const placements = [
+      ...FIXTURE_MAP.placements,
+      placement('only-de', 'chat', 'site-de-1'),
+      placement('here', 'chat', 'site-fr-1'),
+      placement('local', 'chat', 'site-fr-2'),
+      placement('here', 'chat', 'site-fr-2'),
+    ];
+    const site = siteA({ map: { ...FIXTURE_MAP, placements }, agents: [{ models: ['local'] }] });
+    const models = await list(site);
+    assert.deepEqual(
+      models.map(({ id }) => id),
+      ['local', 'm', 'emb', 'rr', 'here'],
+    );
+    assert.deepEqual(models[1], {
+      id: 'm',
+      object: 'model',
+      capability: 'llm',
+      agents: { total: 0, healthy: 0, total_capacity: 0, engines: [], regions: [] },
+    });
+    assert.deepEqual(
+      models.map((model) => (model as unknown as { capability: string }).capability),
+      ['llm', 'llm', 'embedding', 'reranker', 'llm'],
+    );
+  });
+
+  it('takes the capability of the first placement of a name that two kinds share (api.md 12)', async () => {
+    const placements = [placement('both', 'embedding', 'site-fr-2'), placement('both', 'chat', 'site-fr-1')];
+    const site = siteA({ map: { ...FIXTURE_MAP, placements } });
+    const capabilities = (await list(site)).map((model) => (model as unknown as { capability: string }).capability);
+    assert.deepEqual(capabilities, ['embedding']);
+  });
+
+  it('names the key in the access log (api.md 16.2)', async () => {
+    const site = siteA();
+    for (const path of ['/v1/models', '/v1/models/m', '/v1/models/none']) {
+      await site.send(path, { headers: bearer('key-1') });
+      assert.equal(site.accessLines.at(-1)?.['key_id'], 'key-1', path);
+    }
+  });
+
+  it('adds nothing before the first push (R-068)', async () => {
+    assert.deepEqual(await ids(siteA({ map: undefined })), []);
+  });
+
+  it('shows a key only what it may use, here and at siblings (api.md 12, E10, T-34)', async () => {
+    const placements = [...FIXTURE_MAP.placements, placement('other', 'chat', 'site-fr-2')];
+    const site = siteA({ map: { ...FIXTURE_MAP, placements }, agents: [{ models: ['local'] }] });
+    assert.deepEqual(await ids(site, bearer('key-2')), ['other']);
+    assert.equal(await outcomeOf(read(site, 'm', 'key-2')), '404 model_not_found');
+    assert.equal(await outcomeOf(read(site, 'local', 'key-2')), '404 model_not_found');
+    assert.equal(await outcomeOf(read(site, 'other', 'key-2')), '200');
+  });
+
+  it('asks for a key, unless the auth mode is none (api.md 2)', async () => {
+    for (const path of ['/v1/models', '/v1/models/m']) {
+      assert.equal((await siteA().send(path)).status, 401);
+      assert.equal((await siteA().send(path, { headers: bearer('key-dis') })).status, 401);
+      assert.equal((await siteA({ authMode: 'none' }).send(path)).status, 200);
+    }
+  });
+
+  it('ignores the query (api.md 2)', async () => {
+    const response = await siteA().send('/v1/models?limit=1&after=x', { headers: bearer('key-1') });
+    assert.equal(((await response.json()) as { data: unknown[] }).data.length, 3);
+  });
+});
+
+describe('GET /v1/models/{id}', () => {
+  const MODELS = ['org/model', 'a/b/c', 'a%2Fb', 'name:v1', '模型/é', '100%', 'q?x#y', '%41', 'sp ace', 'version'];
+  const site = siteA({ agents: [{ models: MODELS }] });
+
+  for (const id of MODELS) {
+    it(`finds ${JSON.stringify(id)} by its encoded ID (E10)`, async () => {
+      const response = await read(site, encodeURIComponent(id));
+      assert.equal(response.status, 200);
+      assert.equal(((await response.json()) as Model).id, id);
+    });
+  }
+
+  const spellings: readonly (readonly [string, string | undefined])[] = [
+    ['org/model', 'org/model'],
+    ['org%2Fmodel', 'org/model'],
+    ['org%2fmodel', 'org/model'],
+    ['a/b%2Fc', 'a/b/c'],
+    ['name:v1', 'name:v1'],
+    ['name%3Av1', 'name:v1'],
+    ['name%3av1', 'name:v1'],
+    ['a%252Fb', 'a%2Fb'],
+    ['a%252fb', undefined],
+    ['org%252Fmodel', undefined],
+    ['%2541', '%41'],
+    ['%41', undefined],
+    ['org/model/', undefined],
+    ['/org/model', undefined],
+    ['org//model', undefined],
+    ['Org/Model', undefined],
+    ['%zz', undefined],
+    ['%', undefined],
+    ['%00', undefined],
+    ['%E0%A4%A', undefined],
+  ];
+  for (const [path, id] of spellings) {
+    it(`reads ${path} as ${id ?? 'no model: 404'} (E10)`, async () => {
+      const response = await read(site, path);
+      if (id === undefined) assert.equal(await outcomeOf(response), '404 model_not_found');
+      else assert.equal(((await response.json()) as Model).id, id);
+    });
+  }
+
+  it('shows the agents one by one, and no list for a model of a sibling (api.md 12)', async () => {
+    const two = siteA({ agents: [{ models: ['x'] }, { models: ['x'], engine: 'sglang', capacity: 2, down: true }] });
+    const { agents } = (await (await read(two, 'x')).json()) as Model;
+    assert.deepEqual(agents, {
+      total: 2,
+      healthy: 1,
+      total_capacity: 12,
+      engines: ['vllm', 'sglang'],
+      regions: [],
+      list: [
+        { peer_id: 'agent-1', engine: 'vllm', capacity: 10, is_healthy: true },
+        { peer_id: 'agent-2', engine: 'sglang', capacity: 2, is_healthy: false },
+      ],
+    });
+    const remote = (await (await read(two, 'm')).json()) as Model;
+    assert.equal('list' in remote.agents, false);
+    assert.equal(remote.agents['total'], 0);
+  });
+
+  it('tells nothing of an engine’s address (api.md 12)', async () => {
+    const text = await (await read(site, 'version')).text();
+    assert.doesNotMatch(text, /10\.0\.0|8000|http/);
+  });
+});

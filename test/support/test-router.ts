@@ -1,0 +1,284 @@
+// A router without sockets: the real application over real stores, with a clock that the test moves, agents that it
+// declares healthy, and an engine that is a function.
+
+import type { AgentSetting } from '../../src/agents/agent.ts';
+import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
+import { AgentRegistry } from '../../src/agents/registry.ts';
+import { systemTimers } from '../../src/agents/timers.ts';
+import { parseAdminKeys } from '../../src/auth/admin.ts';
+import { hashKey } from '../../src/auth/api-key.ts';
+import { parseKeyReplacement } from '../../src/auth/key-document.ts';
+import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import { dispatch } from '../../src/dispatch/dispatch.ts';
+import { createFetch } from '../../src/http/app.ts';
+import { errorText } from '../../src/http/respond.ts';
+import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
+import { ok, type Result } from '../../src/lib/result.ts';
+import { parseSecretsVariable } from '../../src/redirect/keyring.ts';
+import { UsedTokenLedger } from '../../src/redirect/ledger.ts';
+import type { Connection, Fetch } from '../../src/runtime/runtime.ts';
+import { parseAllowedDomain } from '../../src/site/allowed-domain.ts';
+import { parseSiblingMap } from '../../src/site/parse-sibling-map.ts';
+import { areHintsFresh } from '../../src/site/sibling-map.ts';
+import { SiblingMapStore } from '../../src/site/sibling-map-store.ts';
+import { parseSiteId } from '../../src/site/site.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+
+export const NOW_MS = Date.parse('2026-11-03T12:00:00Z');
+export const SECRETS = 'k1:0123456789abcdef0123456789abcdef';
+export const ADMIN_KEY = 'admin-secret';
+/** Key ID to the secret that its client shows. */
+export const KEYS = {
+  'key-1': 'sk-one',
+  'key-2': 'sk-two',
+  'key-dis': 'sk-disabled',
+  'key-exp': 'sk-expired',
+} as const;
+
+/** The fixture of the requirements: models `m` on B, C, D, `emb` and `rr` on B (redirect-requirements, section 1). */
+export const FIXTURE_MAP = {
+  schema: 3,
+  version: 1,
+  region: 'eu',
+  sites: [
+    { id: 'site-fr-1', url: 'https://site-fr-1.example.com', country: 'FR', eu: true },
+    { id: 'site-fr-2', url: 'https://site-fr-2.example.com', country: 'FR', eu: true },
+    { id: 'site-de-1', url: 'https://site-de-1.example.com', country: 'DE', eu: true },
+    { id: 'site-us-1', url: 'https://site-us-1.example.com', country: 'US', eu: false },
+  ],
+  placements: [
+    ...['site-fr-2', 'site-de-1', 'site-us-1'].map((site) => placement('m', 'chat', site)),
+    placement('emb', 'embedding', 'site-fr-2'),
+    placement('rr', 'rerank', 'site-fr-2'),
+  ],
+};
+
+export function placement(model: string, kind: string, site: string): Record<string, unknown> {
+  return { model, kind, site, scale_from_zero: false };
+}
+
+export interface TestRouterSettings {
+  /** Undefined: cross-site redirect is off. */
+  readonly siteId?: string;
+  readonly secrets?: string;
+  readonly map?: object | undefined;
+  readonly authMode?: 'none' | 'dynamic';
+  readonly agents?: readonly (Partial<AgentSetting> & {
+    readonly models: readonly string[];
+    readonly down?: boolean;
+  })[];
+  /** The engine behind every agent; by default it echoes the request it was sent as JSON. */
+  readonly engine?: EngineFetch;
+  readonly maxRequestBytes?: number;
+  readonly tokenTtlMs?: number;
+  /** Keys beside {@link KEYS}: their secret, and the fields of an entry that differ from a plain enabled key. */
+  readonly extraKeys?: readonly (Readonly<Record<string, unknown>> & {
+    readonly id: string;
+    readonly secret: string;
+  })[];
+  /** Token IDs that the ledger takes. */
+  readonly ledgerMax?: number;
+  readonly isAdminInsecure?: boolean;
+  /** What the runtime says of the peer. */
+  readonly remoteAddress?: string;
+}
+
+export interface TestRouter {
+  readonly ports: RouterPorts;
+  /** The application as a listener would serve it. */
+  readonly fetch: Fetch;
+  /** Unix ms of this router's clock; assign to move it. */
+  nowMs: number;
+  /** The monotonic clock, for durations; it follows `nowMs` until it is assigned. */
+  monotonicMs: number | undefined;
+  /** Requests the engines were sent. */
+  readonly engineCalls: { readonly url: string; readonly headers: Headers; readonly body: Uint8Array }[];
+  readonly accessLines: Record<string, unknown>[];
+  /** Everything written to any sink, for canary searches. */
+  readonly written: string[];
+  stopping: boolean;
+  /** What the application told the connection about silence, in order. */
+  readonly silence: ('allow' | 'end')[];
+  send(target: string, init?: RequestInit): Promise<Response>;
+  /** POST of a JSON body on `path` with the secret of a key, or with none. */
+  ask(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Value of one metric line, such as `hivenet_sibling_map_version` or `name{label="x"}`. */
+  metric(series: string): Promise<number | undefined>;
+  /** Every metric line of one family, as exposed. */
+  family(name: string): Promise<readonly string[]>;
+  /** An admin request with the admin key. */
+  admin(method: string, path: string, body?: unknown): Promise<Response>;
+}
+
+export function createTestRouter(settings: TestRouterSettings = {}): TestRouter {
+  const written: string[] = [];
+  const accessLines: Record<string, unknown>[] = [];
+  const engineCalls: TestRouter['engineCalls'] = [];
+  const engine: EngineFetch = async (url, init) => {
+    engineCalls.push({ url, headers: new Headers(init.headers), body: init.body as Uint8Array });
+    return (settings.engine ?? echo)(url, init);
+  };
+  const redirect = redirectSite(settings);
+  const agents = registryOf(settings);
+  const metrics = createMetrics(redirect === undefined ? undefined : gauges(redirect, () => router.nowMs), 'test');
+  const dispatchPorts = {
+    registry: agents,
+    fetch: engine,
+    timers: systemTimers,
+    requestTimeoutMs: 60_000,
+    streamIdleTimeoutMs: 60_000,
+    shutdown: new AbortController().signal,
+    errorBody: errorText,
+  };
+  const ports: RouterPorts = {
+    auth: settings.authMode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: keyRegistry(settings) },
+    admin:
+      settings.isAdminInsecure === true
+        ? { mode: 'insecure' }
+        : { mode: 'api-key', keys: must(parseAdminKeys(ADMIN_KEY)) },
+    redirect,
+    agents,
+    dispatch: (request) => dispatch(request, dispatchPorts),
+    maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
+    metrics,
+    log: createLog(
+      () => router.nowMs,
+      (line) => void written.push(line),
+    ),
+    writeAccessLine: (line) => {
+      written.push(line);
+      accessLines.push(JSON.parse(line) as Record<string, unknown>);
+    },
+    isStopping: () => router.stopping,
+    nowMs: () => router.nowMs,
+    monotonicMs: () => router.monotonicMs ?? router.nowMs,
+    random: (size) => crypto.getRandomValues(new Uint8Array(size)),
+  };
+  const fetch = createFetch(ports);
+  const silence: TestRouter['silence'] = [];
+  const connection: Connection = {
+    remoteAddress: settings.remoteAddress ?? '192.0.2.1',
+    allowSilence: () => void silence.push('allow'),
+    endSilence: () => void silence.push('end'),
+  };
+  const router: TestRouter = {
+    ports,
+    fetch,
+    nowMs: NOW_MS,
+    monotonicMs: undefined,
+    engineCalls,
+    accessLines,
+    written,
+    stopping: false,
+    silence,
+    send: async (target, init = {}) => {
+      const request = new Request(new URL(target, 'https://site-fr-1.example.com'), init);
+      if (!request.headers.has('host')) request.headers.set('host', new URL(request.url).host);
+      return fetch(request, connection);
+    },
+    ask: (path, body, headers = {}) =>
+      router.send(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: bodyOf(body),
+      }),
+    metric: async (series) => {
+      const line = (await metrics.expose()).split('\n').find((candidate) => candidate.startsWith(`${series} `));
+      return line === undefined ? undefined : Number(line.slice(series.length + 1));
+    },
+    family: async (name) =>
+      (await metrics.expose()).split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)),
+    admin: (method, path, body) =>
+      router.send(path, {
+        method,
+        headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: bodyOf(body) }),
+      }),
+  };
+  return router;
+}
+
+function bodyOf(body: unknown): BodyInit {
+  return typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body);
+}
+
+/** Headers that show the key with this ID. */
+export function bearer(keyId: keyof typeof KEYS): Record<string, string> {
+  return { authorization: `Bearer ${KEYS[keyId]}` };
+}
+
+const echo: EngineFetch = async (url, init) =>
+  Response.json({ url, body: new TextDecoder().decode(init.body as Uint8Array<ArrayBuffer>) });
+
+function redirectSite(settings: TestRouterSettings): RedirectSite | undefined {
+  const siteId = parseSiteId(settings.siteId ?? '');
+  if (siteId === undefined) return undefined;
+  const domains = [must(parseAllowedDomain('.example.com'))];
+  const maps = new SiblingMapStore();
+  if (settings.map !== undefined) {
+    const bytes = new TextEncoder().encode(JSON.stringify(settings.map));
+    maps.replace(must(parseSiblingMap(bytes, { ownSite: siteId, domains })));
+  }
+  const keyring = must(parseSecretsVariable(settings.secrets ?? SECRETS));
+  return {
+    siteId,
+    domains,
+    keyring,
+    tokenTtlMs: settings.tokenTtlMs ?? 60_000,
+    ledger: new UsedTokenLedger(settings.ledgerMax),
+    maps,
+  };
+}
+
+function gauges({ maps }: RedirectSite, nowMs: () => number) {
+  return {
+    mapVersion: () => maps.current().version,
+    areHintsExpired: () => !areHintsFresh(maps.current(), nowMs()),
+  };
+}
+
+function registryOf(settings: TestRouterSettings): AgentRegistry {
+  const agents = new AgentRegistry(() => undefined);
+  for (const [index, { models, down, ...setting }] of (settings.agents ?? []).entries()) {
+    const agent = agents.add({
+      id: `agent-${index + 1}`,
+      engine: 'vllm',
+      capability: 'llm',
+      backendUrl: `http://10.0.0.${index + 1}:8000`,
+      capacity: 10,
+      models,
+      ...setting,
+    });
+    agent.reportProbe(ok(models));
+    if (down === true) agent.reportConnectionRefused();
+  }
+  return agents;
+}
+
+function keyRegistry({ extraKeys = [] }: TestRouterSettings): KeyRegistry {
+  const registry = new KeyRegistry();
+  const keys = Object.entries(KEYS).map(([id, secret]) => ({
+    id,
+    key_hash: hashKey(secret),
+    owner: 'owner-1',
+    name: id,
+    enabled: id !== 'key-dis',
+    ...(id === 'key-exp' ? { expires_at: '2026-11-03T11:59:59Z' } : {}),
+    ...(id === 'key-2' ? { allowed_models: ['other'] } : {}),
+  }));
+  const extra = extraKeys.map(({ secret, ...fields }) => ({
+    key_hash: hashKey(secret),
+    owner: 'owner-2',
+    name: 'extra',
+    enabled: true,
+    ...fields,
+  }));
+  registry.replace('1', must(parseKeyReplacement({ version: '1', keys: [...keys, ...extra] })).keys);
+  return registry;
+}
+
+function must<Value>(result: Result<Value, unknown>): Value {
+  if (!result.ok) throw new Error(`The fixture is wrong: ${String(result.fault)}`);
+  return result.value;
+}
