@@ -1,0 +1,33 @@
+// Picks the command. `serve` is the default, so that a systemd unit needs the binary's path and nothing else.
+
+import process from 'node:process';
+import packageJson from '../../package.json' with { type: 'json' };
+import { formatHelp } from '../config/help.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { CommandOutput } from './command-output.ts';
+import { runMockEngine } from './mock-engine.ts';
+import { runServe } from './serve.ts';
+
+const OUTPUT: CommandOutput = {
+  print: (line) => void process.stdout.write(`${line}\n`),
+  complain: (line) => void process.stderr.write(`${line}\n`),
+};
+
+/** Runs the command that `args` name and resolves with the exit code. */
+export async function runCommand(runtime: Runtime, args: readonly string[]): Promise<number> {
+  const [first = 'serve', ...rest] = args;
+  if (first === 'mock-engine') return runMockEngine(rest, runtime, OUTPUT);
+  if (first !== 'serve' && !first.startsWith('-')) {
+    OUTPUT.complain(`Unknown command "${first}": use serve or mock-engine (hivenet-router --help)`);
+    return 1;
+  }
+  const serveArgs = first === 'serve' ? rest : args;
+  if (serveArgs.includes('--help') || serveArgs.includes('-h')) return print(formatHelp().trimEnd());
+  if (serveArgs.includes('--version')) return print(`hivenet-router ${packageJson.version}`);
+  return runServe(runtime, serveArgs, { ...OUTPUT, version: packageJson.version });
+}
+
+function print(text: string): number {
+  OUTPUT.print(text);
+  return 0;
+}

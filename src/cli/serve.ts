@@ -1,0 +1,138 @@
+// The `serve` command: settings → stores → application → listeners. The one place where the rooms are wired together.
+
+import { randomBytes } from 'node:crypto';
+import process from 'node:process';
+import { createEngineFetch } from '../agents/engine-fetch.ts';
+import { startProbing } from '../agents/probe.ts';
+import { AgentRegistry } from '../agents/registry.ts';
+import { systemTimers } from '../agents/timers.ts';
+import { KeyRegistry } from '../auth/key-registry.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { readTextFile } from '../config/text-file.ts';
+import { dispatch } from '../dispatch/dispatch.ts';
+import { createFetch } from '../http/app.ts';
+import { errorText } from '../http/respond.ts';
+import type { RedirectSite, RouterPorts } from '../http/router-ports.ts';
+import { UsedTokenLedger } from '../redirect/ledger.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { areHintsFresh } from '../site/sibling-map.ts';
+import { SiblingMapStore } from '../site/sibling-map-store.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import type { CommandOutput } from './command-output.ts';
+import { openListeners } from './listeners.ts';
+import { Shutdown } from './shutdown.ts';
+
+/** Serves until a signal ends it; resolves with the exit code. */
+export async function runServe(runtime: Runtime, args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const read = readConfig({ args, env: process.env, readFile: readTextFile });
+  if (!read.ok) {
+    for (const error of read.fault) surroundings.complain(error);
+    return 1;
+  }
+  const log = createLog(Date.now, (line) => void process.stderr.write(line));
+  for (const warning of read.value.warnings) log.warn(warning);
+  return serve(runtime, read.value.config, { ...surroundings, log });
+}
+
+interface Surroundings extends CommandOutput {
+  readonly version: string;
+}
+
+async function serve(runtime: Runtime, config: Config, around: Surroundings & { readonly log: Log }): Promise<number> {
+  const { log, version, print, complain } = around;
+  const shutdown = new Shutdown(config.shutdown, systemTimers, log);
+  const redirect = redirectSite(config);
+  const metrics = createMetrics(redirect === undefined ? undefined : redirectGauges(redirect), version);
+  const agents = createAgents(config, metrics, log);
+  const ports = routerPorts(runtime, config, { shutdown, redirect, metrics, agents, log });
+  const listeners = openListeners(runtime, {
+    http: { address: config.http.address, tls: config.http.tls, fetch: createFetch(ports) },
+    metrics: { address: config.metrics.address, fetch: () => exposeMetrics(metrics) },
+  });
+  if (!listeners.ok) {
+    complain(listeners.fault);
+    return 1;
+  }
+  const stopProbing = startProbing(agents, { fetch: engineFetch(runtime), timers: systemTimers });
+  print(`listening http ${listeners.value.http.url}`);
+  print(`listening metrics ${listeners.value.metrics.url}`);
+  await shutdown.run(listeners.value);
+  stopProbing();
+  return 0;
+}
+
+function redirectSite(config: Config): RedirectSite | undefined {
+  if (config.redirect === undefined) return undefined;
+  const { siteId, keyring, tokenTtlMs, allowedDomains } = config.redirect;
+  const state = { ledger: new UsedTokenLedger(), maps: new SiblingMapStore() };
+  return { siteId, keyring, tokenTtlMs, domains: allowedDomains, ...state };
+}
+
+function redirectGauges({ maps }: RedirectSite) {
+  return {
+    mapVersion: () => maps.current().version,
+    areHintsExpired: () => !areHintsFresh(maps.current(), Date.now()),
+  };
+}
+
+function createAgents(config: Config, metrics: Metrics, log: Log): AgentRegistry {
+  const agents = new AgentRegistry((agent, from, to, reason) => {
+    log.info(from === to ? 'Agent is not ready yet' : 'Agent changed state', {
+      agent_id: agent.setting.id,
+      from,
+      to,
+      reason,
+    });
+    metrics.agentHealthy({ peer_id: agent.setting.id, engine: agent.setting.engine }, to === 'healthy');
+  });
+  for (const setting of config.agents) {
+    agents.add(setting);
+    metrics.agentHealthy({ peer_id: setting.id, engine: setting.engine }, false);
+  }
+  return agents;
+}
+
+interface Parts {
+  readonly shutdown: Shutdown;
+  readonly redirect: RedirectSite | undefined;
+  readonly metrics: Metrics;
+  readonly agents: AgentRegistry;
+  readonly log: Log;
+}
+
+function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPorts {
+  const { shutdown, redirect, metrics, agents, log } = parts;
+  const dispatchPorts = {
+    registry: agents,
+    fetch: engineFetch(runtime),
+    timers: systemTimers,
+    requestTimeoutMs: config.timeouts.requestMs,
+    streamIdleTimeoutMs: config.timeouts.streamIdleMs,
+    shutdown: shutdown.graceOver,
+    errorBody: errorText,
+  };
+  return {
+    auth: config.auth.mode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: new KeyRegistry() },
+    admin: config.admin,
+    redirect,
+    agents,
+    dispatch: (request) => dispatch(request, dispatchPorts),
+    maxRequestBytes: config.http.maxRequestBytes,
+    metrics,
+    log,
+    writeAccessLine: (line) => void process.stdout.write(line),
+    isStopping: () => shutdown.isStopping,
+    nowMs: Date.now,
+    monotonicMs: () => performance.now(),
+    random: randomBytes,
+  };
+}
+
+function engineFetch(runtime: Runtime) {
+  return createEngineFetch((url, init) => fetch(url, init), runtime.engineFetchInit);
+}
+
+async function exposeMetrics(metrics: Metrics): Promise<Response> {
+  return new Response(await metrics.expose(), { headers: { 'content-type': metrics.contentType } });
+}

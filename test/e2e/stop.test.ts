@@ -1,0 +1,171 @@
+// How the router ends (E13): what runs comes to its end, what takes too long is told so, and a second signal waits for
+// nobody.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import {
+  type EngineProcess,
+  engineFlags,
+  type RouterProcess,
+  startEngine,
+  startRouter,
+  untilServing,
+} from '../support/router-process.ts';
+
+/** 60 tokens at 100 a second: long enough to be stopped in between. */
+const SHORT = 60;
+/** Longer than any test. */
+const ENDLESS = 5000;
+const PATHS = ['/v1/chat/completions', '/v1/messages'] as const;
+
+let engine: EngineProcess;
+let router: RouterProcess;
+
+before(async () => {
+  engine = await startEngine({ name: 'steady', models: ['chat'], args: ['--tokens-per-second', '100'] });
+});
+
+afterEach(() => router.kill());
+
+after(() => engine.kill());
+
+async function startWith(...flags: readonly string[]): Promise<void> {
+  router = await startRouter([...flags, ...engineFlags([engine])]);
+  await untilServing(router, ['chat']);
+}
+
+interface OpenStream {
+  readonly path: string;
+  /** Everything up to the end. */
+  readonly text: Promise<string>;
+}
+
+/** A stream of each dialect, both past their first chunk. */
+function openStreams(tokens: number): Promise<readonly OpenStream[]> {
+  return Promise.all(
+    PATHS.map(async (path) => {
+      const messages = [{ role: 'user', content: 'Hello' }];
+      const length = { min_tokens: tokens, max_tokens: tokens };
+      const body = JSON.stringify({ model: 'chat', messages, stream: true, ...length });
+      const answer = await fetch(router.url + path, { method: 'POST', body });
+      assert.equal(answer.status, 200);
+      return { path, text: answer.text() };
+    }),
+  );
+}
+
+/** Sends the signal and waits until the router says that it got it. */
+async function signal(name: NodeJS.Signals): Promise<void> {
+  router.signal(name);
+  await router.line((line) => line.includes(`Stopping signal="${name}"`), 'stderr');
+}
+
+/** The exit code, or `undefined` while it runs on after `withinMs`. */
+function codeWithin(withinMs: number): Promise<number | null | undefined> {
+  return Promise.race([router.ended, new Promise<undefined>((resolve) => setTimeout(resolve, withinMs, undefined))]);
+}
+
+describe('SIGTERM and SIGINT', () => {
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    it(`${name} ends an idle router at once with exit code 0, also with a kept connection`, async () => {
+      await startWith();
+      await signal(name);
+      assert.equal(await codeWithin(2000), 0);
+    });
+  }
+
+  it('let running streams come to their own end, and then exit code is 0', async () => {
+    await startWith();
+    const streams = await openStreams(SHORT);
+    await signal('SIGTERM');
+    for (const { path, text } of streams) {
+      const whole = await text;
+      assert.ok(
+        whole.trimEnd().endsWith(path === PATHS[0] ? 'data: [DONE]' : '"type":"message_stop"}'),
+        whole.slice(-200),
+      );
+      assert.doesNotMatch(whole, /error/);
+      assert.equal(whole.match(/"content":" |"text":" /g)?.length, SHORT - 1);
+    }
+    assert.equal(await codeWithin(1000), 0);
+  });
+
+  it('take no new connection while what runs comes to its end', async () => {
+    await startWith();
+    const streams = await openStreams(SHORT);
+    await signal('SIGTERM');
+    await eventually(
+      'the port is closed',
+      async () => {
+        const answer = await fetch(`${router.url}/health`, { keepalive: false }).catch(() => undefined);
+        return answer === undefined || undefined;
+      },
+      300,
+    );
+    const texts = await Promise.all(streams.map(({ text }) => text));
+    assert.equal(texts.length, PATHS.length);
+  });
+});
+
+describe('--shutdown-delay', () => {
+  it('reports not ready and says "Connection: close", while requests are still served', async () => {
+    await startWith('--shutdown-delay', '600ms', '--shutdown-grace', '1s');
+    assert.equal((await fetch(`${router.url}/health/ready`)).status, 200);
+    await signal('SIGTERM');
+    const ready = await fetch(`${router.url}/health/ready`);
+    assert.equal(ready.status, 503);
+    assert.equal(ready.headers.get('connection'), 'close');
+    assert.equal((await fetch(`${router.url}/health`)).status, 200);
+    const body = JSON.stringify({ model: 'chat', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 3 });
+    const chat = await fetch(router.url + PATHS[0], { method: 'POST', body });
+    assert.equal(chat.status, 200);
+    assert.equal(chat.headers.get('connection'), 'close');
+    assert.equal(await codeWithin(3000), 0);
+  });
+});
+
+describe('--shutdown-grace', () => {
+  it('ends what takes longer with the error event of its dialect, and exit code is 0', async () => {
+    await startWith('--shutdown-grace', '200ms');
+    const streams = await openStreams(ENDLESS);
+    await signal('SIGTERM');
+    for (const { path, text } of streams) {
+      const whole = await text;
+      const last = whole.trimEnd().split('\n\n').at(-1) ?? '';
+      const error = 'data: {"type":"error","error":{"type":"overloaded_error","message":"The router is shutting down."';
+      assert.ok(last.startsWith(path === PATHS[0] ? error : `event: error\n${error}`), last);
+      assert.doesNotMatch(whole, /\[DONE\]|message_stop/);
+    }
+    assert.equal(await codeWithin(2000), 0);
+  });
+});
+
+describe('A second signal', () => {
+  it('ends at once, whatever runs', async () => {
+    await startWith();
+    const streams = await openStreams(ENDLESS);
+    const ends = Promise.allSettled(streams.map(({ text }) => text));
+    await signal('SIGTERM');
+    router.signal('SIGTERM');
+    assert.notEqual(await codeWithin(1000), undefined);
+    await ends;
+  });
+
+  it('ends a --shutdown-delay, too', async () => {
+    await startWith('--shutdown-delay', '1h');
+    await signal('SIGTERM');
+    router.signal('SIGINT');
+    assert.notEqual(await codeWithin(1000), undefined);
+  });
+});
+
+describe('SIGHUP', () => {
+  it('ends nothing', async () => {
+    await startWith();
+    const streams = await openStreams(SHORT);
+    router.signal('SIGHUP');
+    for (const { text } of streams) assert.doesNotMatch(await text, /error/);
+    assert.equal((await fetch(`${router.url}/health`)).status, 200);
+  });
+});

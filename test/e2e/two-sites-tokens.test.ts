@@ -1,0 +1,139 @@
+// Redirect tokens between sites over HTTPS: used by many at once, by clients that keep their key, under maps that are not
+// true, and at a site with another secret.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import OpenAI from 'openai';
+import { accessLineOf, accessLines } from '../support/access-log.ts';
+import { eventually } from '../support/eventually.ts';
+import { breakOff, postText, RawConnection } from '../support/raw-connection.ts';
+import { Country } from './country-of-sites.ts';
+
+const PATH = '/v1/chat/completions';
+const QUESTION = { role: 'user' as const, content: 'Hello' };
+const ask = (model: string): object => ({ model, messages: [QUESTION] });
+
+let country: Country;
+
+before(async () => {
+  country = await Country.start();
+});
+
+after(() => country.kill());
+
+/** The 307 of the first site: the URL that the client should repeat its request at. */
+async function locationOf(model: string): Promise<string> {
+  const redirect = await country.post(country.first.url + PATH, ask(model), { headers: country.bearer });
+  assert.equal(redirect.status, 307);
+  return country.noteToken(redirect.headers.get('location'));
+}
+
+describe('A token', () => {
+  it('lets exactly one of 50 parallel requests through (R-110, R-111)', async () => {
+    const location = await locationOf('m');
+    const answers = await Promise.all(Array.from({ length: 50 }, () => country.post(location, ask('m'))));
+    const statuses = answers.map(({ status }) => status).toSorted();
+    assert.deepEqual(statuses, [200, ...Array.from({ length: 49 }, () => 401)]);
+    for (const answer of answers) {
+      if (answer.status === 401) assert.equal(answer.headers.get('x-should-retry'), 'true');
+    }
+  });
+
+  it('survives an upload that breaks off, and another body (R-112)', async () => {
+    const location = new URL(await locationOf('m'));
+    const connection = await RawConnection.open(country.second.url, country.ground.ca);
+    const before = accessLines(country.second).length;
+    await breakOff(connection, postText(country.second.url, location.pathname + location.search, ask('m')), 5);
+    await eventually('the line of the broken upload', () => accessLines(country.second)[before]);
+    assert.equal((await country.post(location.href, ask('another'))).status, 401);
+    assert.equal((await country.post(location.href, ask('m'))).status, 200);
+  });
+
+  it('is not needed twice: the original URL gives a new one (R-213)', async () => {
+    const [one, other] = [await locationOf('m'), await locationOf('m')];
+    assert.notEqual(one, other);
+    assert.equal((await country.post(one, ask('m'))).status, 200);
+    assert.equal((await country.post(other, ask('m'))).status, 200);
+  });
+});
+
+describe('A stale map', () => {
+  it('costs a second redirect, and the request keeps its ID over all three sites', async () => {
+    const client = new OpenAI({ baseURL: `${country.first.url}/v1`, ...country.sdk, apiKey: country.key.secret });
+    const { data, response } = await client.chat.completions
+      .create({ model: 'moved', messages: [QUESTION] })
+      .withResponse();
+    assert.match(data.choices[0]?.message.content ?? '', /^engine chat-3, model moved: /);
+    assert.ok(country.noteToken(response.url).startsWith(country.third.url));
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const hops = await Promise.all(country.sites.slice(0, 3).map((site) => accessLineOf(site, requestId)));
+    assert.deepEqual(
+      hops.map(({ status_code }) => status_code),
+      [307, 307, 200],
+    );
+    assert.deepEqual(
+      hops.map(({ hop }) => hop),
+      [1, 2, 2],
+    );
+    assert.deepEqual(
+      hops.map(({ origin_site }) => origin_site),
+      Array.from({ length: 3 }, () => country.first.id),
+    );
+  });
+});
+
+describe('A site with another secret', () => {
+  /** Follows redirects with the key at hand, as some clients do; the answers on the way. */
+  async function followKeepingKey(model: string): Promise<readonly Response[]> {
+    const answers: Response[] = [];
+    for (let url = country.first.url + PATH; answers.length < 10; ) {
+      const answer = await country.post(url, ask(model), { headers: country.bearer });
+      answers.push(answer);
+      if (answer.status !== 307) break;
+      url = country.noteToken(answer.headers.get('location'));
+    }
+    return answers;
+  }
+
+  it('ends a client that keeps its key in one clear error, after at most two redirects (D-33)', async () => {
+    const answers = await followKeepingKey('lost');
+    assert.ok(answers.length <= 3, `${answers.length - 1} redirects`);
+    const last = answers.at(-1);
+    assert.equal(last?.status, 404);
+    const { error } = (await last.json()) as { error: { code: string; message: string } };
+    assert.equal(error.code, 'model_not_found');
+    assert.match(error.message, /"lost"/);
+  });
+
+  it('serves a client that keeps its key what it has', async () => {
+    const answers = await followKeepingKey('at-stranger');
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [307, 200],
+    );
+  });
+
+  it('ends an SDK in one AuthenticationError, after its own two retries from the start (E2)', async () => {
+    const before = accessLines(country.stranger).length;
+    const sdk = { ...country.sdk, maxRetries: 2 };
+    const client = new OpenAI({ baseURL: `${country.first.url}/v1`, ...sdk, apiKey: country.key.secret });
+    const asked = client.chat.completions.create({ model: 'lost', messages: [QUESTION] });
+    await assert.rejects(asked, (error) => {
+      return (
+        error instanceof OpenAI.AuthenticationError && error.message.includes('Repeat the request at the original URL')
+      );
+    });
+    const lines = await eventually('three refusals', () => {
+      const refused = accessLines(country.stranger).slice(before);
+      return refused.length >= 3 ? refused : undefined;
+    });
+    assert.deepEqual(
+      lines.map(({ refusal_reason }) => refusal_reason),
+      ['signature', 'signature', 'signature'],
+    );
+  });
+});
+
+describe('Everything that the sites printed', () => {
+  it('holds no token, no key and no secret (R-205, R-206)', () => country.assertNothingLeaked());
+});
