@@ -1,0 +1,43 @@
+// Engines that think for longer than a runtime keeps a silent connection: before the first byte, and between two.
+
+import { postText, RawConnection } from '../support/raw-connection.ts';
+import { engineFlags, startEngine, startRouter, untilServing } from '../support/router-process.ts';
+
+/** Bun's own default would cut after 10 to 12 s. */
+const SILENCE_S = 15;
+/** The listener's idle timeout is 120 s, and its clock ticks in steps of 4 s. */
+const LONG_SILENCE_S = 140;
+
+export async function silence(): Promise<string> {
+  return `${await streamWith(['--ttft', `${SILENCE_S}s`], [], SILENCE_S)} bytes`;
+}
+
+export async function longSilence(): Promise<string> {
+  const limits = ['--request-timeout', '5m', '--stream-idle-timeout', '5m'];
+  const [before, between] = await Promise.all([
+    streamWith(['--ttft', `${LONG_SILENCE_S}s`], limits, LONG_SILENCE_S),
+    streamWith(['--tokens-per-second', String(1 / LONG_SILENCE_S)], limits, LONG_SILENCE_S),
+  ]);
+  return `${LONG_SILENCE_S} s, ${before} bytes before the first chunk and ${between} after it`;
+}
+
+/** A stream of two tokens through a router of its own, to its last byte. The number of bytes. */
+async function streamWith(pace: readonly string[], limits: readonly string[], silentS: number): Promise<number> {
+  const engine = await startEngine({ name: 'thinker', models: ['chat'], args: pace });
+  const router = await startRouter([...limits, ...engineFlags([engine])]);
+  try {
+    await untilServing(router, ['chat']);
+    const startedMs = performance.now();
+    const connection = await RawConnection.open(router.url);
+    const messages = [{ role: 'user', content: 'Take your time' }];
+    connection.send(
+      postText(router.url, '/v1/chat/completions', { model: 'chat', messages, stream: true, max_tokens: 2 }),
+    );
+    const text = await connection.until((received) => received.includes('data: [DONE]'), (silentS + 10) * 1000);
+    connection.leave();
+    if (performance.now() - startedMs < silentS * 1000) throw new Error('the stream was not silent at all');
+    return text.length;
+  } finally {
+    await Promise.all([router.kill(), engine.kill()]);
+  }
+}
