@@ -126,7 +126,7 @@ describe('Large bodies', () => {
     const connection = await RawConnection.open(router.url);
     await breakOff(connection, postText(router.url, PATH, { model: 'chat', messages: [] }), 10);
     const line = await eventually('an access line', () => accessLines(router)[before]);
-    assert.equal(line.status_code, 400);
+    assert.equal(line.status_code, 499);
     assert.equal(line.agent_id, undefined);
     assert.equal((await send(bodyOf(1000))).status, 200);
   });
