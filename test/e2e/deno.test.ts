@@ -1,0 +1,68 @@
+// The same source on Deno: a router and an engine from src/main.deno.ts, so that the second runtime's side of
+// `Runtime` is more than a file that compiles.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { BARE_ENV, type RunningProcess, start } from '../support/child-process.ts';
+import { ADMIN_KEY, type EngineProcess, startEngine, untilServing } from '../support/router-process.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PERMISSIONS = ['--unstable-no-legacy-abort', '--allow-net', '--allow-env', '--allow-read', '--allow-sys'];
+
+function startOnDeno(args: readonly string[]): RunningProcess {
+  return start(
+    [`${ROOT}node_modules/.bin/deno`, 'run', '--quiet', ...PERMISSIONS, `${ROOT}src/main.deno.ts`, ...args],
+    { ...BARE_ENV, DENO_NO_UPDATE_CHECK: '1', HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY },
+    ROOT,
+  );
+}
+
+describe('The source on Deno', () => {
+  let engine: EngineProcess;
+  let router: RunningProcess;
+  let url = '';
+
+  before(async () => {
+    engine = await startEngine({ name: 'behind-deno', models: ['chat'] });
+    router = startOnDeno(['--http-port', '127.0.0.1:0', '--metrics-port', '127.0.0.1:0', '--engine', engine.setting]);
+    const line = await router.line((text) => text.startsWith('listening http '));
+    url = line.slice('listening http '.length);
+    await untilServing({ url }, ['chat']);
+  });
+
+  after(async () => {
+    await router.kill();
+    await engine.kill();
+  });
+
+  const ask = (stream: boolean): Promise<Response> =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'chat', stream, messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+
+  it('serves a whole answer with its length', async () => {
+    const answer = await ask(false);
+    assert.equal(answer.status, 200);
+    assert.match(await answer.text(), /engine behind-deno, model chat/);
+  });
+
+  it('serves a stream to its end', async () => {
+    const answer = await ask(true);
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
+    assert.match(await answer.text(), /data: \[DONE\]\n\n$/);
+  });
+
+  it('counts the bytes of a body itself', async () => {
+    const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', body: 'x'.repeat(10_485_761) });
+    assert.equal(answer.status, 413);
+  });
+
+  it('writes an access line and ends with 0 on SIGTERM', async () => {
+    await (await ask(false)).text();
+    await router.line((text) => text.includes('"agent_id"'));
+    router.signal('SIGTERM');
+    assert.equal(await router.ended, 0);
+  });
+});
