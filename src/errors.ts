@@ -16,6 +16,7 @@ export const ERROR_CODES = [
   'no_capacity',
   'backend_error',
   'backend_unavailable',
+  'shutting_down',
   'request_timeout',
   'client_gone',
   'internal_error',

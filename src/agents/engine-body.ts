@@ -2,6 +2,25 @@
 
 import { decodeUtf8 } from '../lib/utf8.ts';
 
+/** The beginning of a body, and the reader of the rest; undefined when there is none. */
+export interface OpenedBody {
+  readonly chunks: readonly Uint8Array[];
+  readonly rest: ReadableStreamDefaultReader<Uint8Array> | undefined;
+}
+
+/** Reads until the body ends or `isEnough` of the bytes so far. Rejects when the body breaks off before. */
+export async function openBody(response: Response, isEnough: (bytes: number) => boolean): Promise<OpenedBody> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
+    chunks.push(part.value);
+    size += part.value.byteLength;
+    if (isEnough(size)) return { chunks, rest: reader };
+  }
+  return { chunks, rest: undefined };
+}
+
 /** The first bytes of a body, and whether that was all of it. */
 export interface BoundedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -13,27 +32,19 @@ export interface BoundedBody {
  * read to its end, which keeps the connection for the next request. Rejects when the body breaks off.
  */
 export async function readBounded(response: Response, maxBytes: number): Promise<BoundedBody> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = response.body?.getReader();
-  for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
-    chunks.push(part.value);
-    size += part.value.byteLength;
-    if (size > maxBytes) {
-      await reader?.cancel();
-      return { bytes: joined(chunks, maxBytes), isWhole: false };
-    }
-  }
-  return { bytes: joined(chunks, size), isWhole: true };
+  const { chunks, rest } = await openBody(response, (size) => size > maxBytes);
+  if (rest === undefined) return { bytes: joined(chunks), isWhole: true };
+  await rest.cancel();
+  return { bytes: joined(chunks).subarray(0, maxBytes), isWhole: false };
 }
 
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(size);
+/** The chunks as one. */
+export function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0));
   let offset = 0;
   for (const chunk of chunks) {
-    const part = chunk.subarray(0, size - offset);
-    bytes.set(part, offset);
-    offset += part.byteLength;
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
   }
   return bytes;
 }

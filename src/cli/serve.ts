@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
+import type { Agent } from '../agents/agent.ts';
 import { createEngineFetch } from '../agents/engine-fetch.ts';
 import { startProbing } from '../agents/probe.ts';
 import { AgentRegistry } from '../agents/registry.ts';
@@ -111,6 +112,8 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     streamIdleTimeoutMs: config.timeouts.streamIdleMs,
     shutdown: shutdown.graceOver,
     errorBody: errorText,
+    onFailedTry: (agent: Agent, requestId: string, reason: string) =>
+      log.warn('Engine gave no usable answer', { agent_id: agent.setting.id, request_id: requestId, reason }),
   };
   return {
     auth: config.auth.mode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: new KeyRegistry() },

@@ -1,23 +1,19 @@
 // The response for the client, made of an engine's answer: what the router adds to it, and when the request is over.
 
 import type { Agent } from '../agents/agent.ts';
-import type { Timers } from '../agents/timers.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Dialect } from '../routing/endpoint.ts';
-import { BROKEN_STREAM, CUT_FAILURES } from './failure.ts';
+import { earlyEnd } from './failure.ts';
 import type { StreamAnswer, WholeAnswer } from './forward.ts';
 import { clientHeaders } from './headers.ts';
-import type { RequestLife } from './request-life.ts';
+import type { LifeLimits, RequestLife } from './request-life.ts';
 import { errorEvent } from './sse.ts';
 import { type RelayPlan, relay } from './stream.ts';
 
 /** What keeps a proxy in between from collecting a stream (E9). */
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-store, no-transform', 'x-accel-buffering': 'no' };
 
-export interface AnswerPorts {
-  readonly timers: Timers;
-  /** Longest silence between two chunks of a stream (E9). */
-  readonly streamIdleTimeoutMs: number;
+export interface AnswerPorts extends Pick<LifeLimits, 'timers' | 'streamIdleTimeoutMs'> {
   /** The error body of E4 as one line of JSON, for the error event of a broken stream. */
   readonly errorBody: (code: ErrorCode, message: string) => string;
 }
@@ -44,6 +40,7 @@ export function streamResponse(answer: StreamAnswer, agent: Agent, life: Request
   const { head, body, isEvents } = answer;
   const headers = clientHeaders(head.headers);
   life.answerWith({ agent, status: head.status });
+  if (body.chunks.length > 0) life.noteFirstByte();
   if (isEvents) {
     life.liftDeadline();
     for (const [name, value] of Object.entries(STREAM_HEADERS)) headers.set(name, value);
@@ -58,7 +55,7 @@ const BYTES_PLAN: RelayPlan = { errorEvent: undefined, idle: undefined };
 function eventsPlan(plan: AnswerPlan, headers: Headers): RelayPlan {
   const { dialect, errorBody, timers, streamIdleTimeoutMs } = plan;
   const sayError: RelayPlan['errorEvent'] = (cut, tail) => {
-    const { code, message } = cut === undefined ? BROKEN_STREAM : CUT_FAILURES[cut];
+    const { code, message } = earlyEnd(cut);
     return errorEvent(dialect, errorBody(code, message), tail);
   };
   return {

@@ -7,7 +7,7 @@ import type { AgentRegistry } from '../agents/registry.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
 import { type AnswerPlan, type AnswerPorts, streamResponse, wholeResponse } from './answer.ts';
-import { CUT_FAILURES, type Failure, noneTried, triesFailed } from './failure.ts';
+import { earlyEnd, type Failure, noneTried, triesFailed } from './failure.ts';
 import { type Attempt, type ClientFault, forward } from './forward.ts';
 import { engineHeaders } from './headers.ts';
 import { type LifeLimits, type RequestEnd, RequestLife } from './request-life.ts';
@@ -36,6 +36,8 @@ export interface DispatchRequest {
 export interface DispatchPorts extends LifeLimits, AnswerPorts {
   readonly registry: AgentRegistry;
   readonly fetch: EngineFetch;
+  /** Told why an engine's answer could not be used, in the router's own words: for the operator, not for the client. */
+  readonly onFailedTry: (agent: Agent, requestId: string, reason: string) => void;
 }
 
 /** `agent` is the one that answered, or the last one asked. */
@@ -78,8 +80,10 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
     if (attempt.kind === 'stream') life.whenOver(release);
     else release();
     if (attempt.kind === 'refused') agent.reportConnectionRefused();
-    else if (attempt.kind === 'failed') failures.push(triesFailed(attempt.status, attempt.message));
-    else return conclude(attempt, agent, life, { ...ports, dialect: endpoint.dialect });
+    else if (attempt.kind === 'failed') {
+      ports.onFailedTry(agent, requestId, attempt.reason);
+      failures.push(triesFailed(attempt.status, attempt.message));
+    } else return conclude(attempt, agent, life, { ...ports, dialect: endpoint.dialect });
   }
   const areLeftFull = agentsLeft(request, ports.registry, asked).length > 0;
   return { kind: 'failed', ...(failures.at(-1) ?? noneTried(request.model, areLeftFull)), agent: asked.at(-1) };
@@ -111,6 +115,6 @@ function conclude(attempt: Conclusion, agent: Agent, life: RequestLife, plan: An
     case 'client_fault':
       return { ...attempt, agent };
     case 'cut':
-      return { kind: 'failed', ...CUT_FAILURES[attempt.cut], agent };
+      return { kind: 'failed', ...earlyEnd(attempt.cut), agent };
   }
 }

@@ -9,17 +9,21 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Before the first byte or, as an error event, after it. */
-export const CUT_FAILURES: Readonly<Record<Cut, Failure>> = {
+const CUT_FAILURES: Readonly<Record<Cut, Failure>> = {
   client_gone: { code: 'client_gone', message: 'The client left before the answer.' },
   client_stalled: { code: 'request_timeout', message: 'The answer was not read within the idle timeout.' },
   request_timeout: { code: 'request_timeout', message: 'No complete answer within the request timeout.' },
   stream_idle: { code: 'request_timeout', message: 'The engine sent nothing within the idle timeout.' },
-  shutdown: { code: 'backend_unavailable', message: 'The router is shutting down.' },
+  shutdown: { code: 'shutting_down', message: 'The router is shutting down.' },
 };
 
 /** The engine's connection ended in the middle of its answer. */
-export const BROKEN_STREAM: Failure = { code: 'backend_error', message: 'The engine broke off its answer.' };
+const BROKEN_STREAM: Failure = { code: 'backend_error', message: 'The engine broke off its answer.' };
+
+/** Why an answer ended early: by the router's cut or, without one, by the engine. Before its first byte or after it. */
+export function earlyEnd(cut: Cut | undefined): Failure {
+  return cut === undefined ? BROKEN_STREAM : CUT_FAILURES[cut];
+}
 
 /** The last try failed: 503 when the engine was only busy or loading, else 502, with the engine's own words (E8). */
 export function triesFailed(status: number | undefined, message: string): Failure {

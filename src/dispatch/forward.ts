@@ -2,13 +2,16 @@
 // is dispatch's to say.
 
 import type { Agent } from '../agents/agent.ts';
-import { parseJson, readBounded } from '../agents/engine-body.ts';
-import { connectionFault, type EngineFetch } from '../agents/engine-fetch.ts';
+import { joined, type OpenedBody, openBody, parseJson, readBounded } from '../agents/engine-body.ts';
+import { connectionFault, type EngineFetch, errorCode } from '../agents/engine-fetch.ts';
 import { engineMessage } from './engine-message.ts';
 import type { Cut, RequestLife } from './request-life.ts';
 
 /** A complete answer up to this size is read before the client gets its head: it keeps its length and can be retried. */
 export const WHOLE_ANSWER_MAX_BYTES = 1_048_576;
+
+/** Characters of an engine's headers, names and values; a client's own limit is seldom above this (bun.md, D (vii)). */
+export const HEADERS_MAX = 16_384;
 
 /** The client's own mistakes: they go back as they are, since another agent would say the same (E8). */
 const CLIENT_FAULTS = [400, 413, 415, 422] as const;
@@ -18,7 +21,8 @@ export type ClientFault = (typeof CLIENT_FAULTS)[number];
 export interface StreamAnswer {
   readonly kind: 'stream';
   readonly head: Response;
-  readonly body: ReadableStream<Uint8Array>;
+  /** Its first bytes are there: until then another agent could still be asked. */
+  readonly body: OpenedBody;
   /** Server-Sent Events, by the answer's own type, whatever the request asked for (routing.md §14). */
   readonly isEvents: boolean;
 }
@@ -27,6 +31,16 @@ export interface WholeAnswer {
   readonly kind: 'whole';
   readonly head: Response;
   readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** No usable answer; `status` is undefined when no whole one came. */
+export interface FailedAttempt {
+  readonly kind: 'failed';
+  readonly status: number | undefined;
+  /** For the client; may hold the engine's own words, and with them parts of a prompt. */
+  readonly message: string;
+  /** For the log, in the router's words alone. */
+  readonly reason: string;
 }
 
 export type Attempt =
@@ -38,8 +52,7 @@ export type Attempt =
   | { readonly kind: 'client_fault'; readonly status: ClientFault; readonly message: string }
   /** Nobody listens: the request was not even sent. */
   | { readonly kind: 'refused' }
-  /** No usable answer; `status` is undefined when the connection broke. */
-  | { readonly kind: 'failed'; readonly status: number | undefined; readonly message: string }
+  | FailedAttempt
   /** The router ended it. */
   | { readonly kind: 'cut'; readonly cut: Cut };
 
@@ -53,11 +66,11 @@ export interface EngineCall {
 /** Never rejects. The body of an answer that is not handed on is read or cancelled. */
 export async function forward(call: EngineCall, agent: Agent, fetch: EngineFetch, life: RequestLife): Promise<Attempt> {
   try {
-    return await receive(await send(call, agent, fetch, life));
+    return await receive(await send(call, agent, fetch, life), life);
   } catch (error) {
     if (life.cut !== undefined) return { kind: 'cut', cut: life.cut };
     if (connectionFault(error) === 'refused') return { kind: 'refused' };
-    return { kind: 'failed', status: undefined, message: 'The connection to the engine failed.' };
+    return broken('The connection to the engine failed.', `connection failed: ${errorCode(error) ?? 'unknown cause'}`);
   }
 }
 
@@ -78,11 +91,43 @@ async function send(call: EngineCall, agent: Agent, fetch: EngineFetch, life: Re
   }
 }
 
-async function receive(head: Response): Promise<Attempt> {
+function broken(message: string, reason: string): FailedAttempt {
+  return { kind: 'failed', status: undefined, message, reason };
+}
+
+async function receive(head: Response, life: RequestLife): Promise<Attempt> {
+  if (sizeOf(head.headers) > HEADERS_MAX) {
+    await head.body?.cancel();
+    return broken('The engine sent too many headers.', `more than ${HEADERS_MAX} characters of headers`);
+  }
   if (head.status !== 200) return receiveFailure(head);
-  const isEvents = isEventStream(head);
-  if (head.body !== null && (isEvents || !isShort(head))) return { kind: 'stream', head, body: head.body, isEvents };
-  return { kind: 'whole', head, bytes: new Uint8Array(await head.arrayBuffer()) };
+  return isEventStream(head) ? receiveEvents(head, life) : receiveDocument(head);
+}
+
+/** Between the head and the first event lies the whole prefill: silence is the limit, not the request timeout (E9). */
+async function receiveEvents(head: Response, life: RequestLife): Promise<Attempt> {
+  life.limitToSilence();
+  try {
+    const body = await openBody(head, (size) => size > 0);
+    return { kind: 'stream', head, body, isEvents: true };
+  } catch (error) {
+    life.limitToRequest();
+    throw error;
+  }
+}
+
+async function receiveDocument(head: Response): Promise<Attempt> {
+  if (isShort(head)) return { kind: 'whole', head, bytes: new Uint8Array(await head.arrayBuffer()) };
+  const body = await openBody(head, (size) => size > WHOLE_ANSWER_MAX_BYTES);
+  return body.rest === undefined
+    ? { kind: 'whole', head, bytes: joined(body.chunks) }
+    : { kind: 'stream', head, body, isEvents: false };
+}
+
+function sizeOf(headers: Headers): number {
+  let size = 0;
+  for (const [name, value] of headers) size += name.length + value.length;
+  return size;
 }
 
 async function receiveFailure(head: Response): Promise<Attempt> {
@@ -95,7 +140,7 @@ async function receiveFailure(head: Response): Promise<Attempt> {
   const said = isEncoded ? undefined : engineMessage(bytes);
   const message = said ?? `The engine answered with status ${head.status}.`;
   return status === undefined
-    ? { kind: 'failed', status: head.status, message }
+    ? { kind: 'failed', status: head.status, message, reason: `status ${head.status}` }
     : { kind: 'client_fault', status, message };
 }
 

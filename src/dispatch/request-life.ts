@@ -14,6 +14,8 @@ export interface RequestEnd {
   /** `broken`: the client got the beginning of an answer and was told so, as far as the format allows. */
   readonly outcome: 'complete' | 'client_gone' | 'broken';
   readonly agent: Agent;
+  /** Why the router ended it early; undefined when it did not. */
+  readonly cut: Cut | undefined;
   /** Milliseconds from dispatch until there was a first byte for the client; undefined when there was none. */
   readonly firstByteMs: number | undefined;
 }
@@ -22,6 +24,8 @@ export interface LifeLimits {
   readonly timers: Timers;
   /** E9: from dispatch to the response head; a non-streaming answer must be complete within it. */
   readonly requestTimeoutMs: number;
+  /** Longest silence before the first chunk of a stream and between two (E9). */
+  readonly streamIdleTimeoutMs: number;
   /** Aborted when the grace of a shutdown is over (E13). */
   readonly shutdown: AbortSignal;
 }
@@ -37,7 +41,8 @@ export class RequestLife {
   readonly #startedMs: number;
   readonly #onEnd: (end: RequestEnd) => void;
   readonly #cleanUps: (() => void)[] = [];
-  readonly #cancelDeadline: () => void;
+  readonly #limits: LifeLimits;
+  #cancelDeadline: () => void = () => undefined;
   #cut: Cut | undefined;
   #answer: Answer | undefined;
   #firstByteMs: number | undefined;
@@ -49,8 +54,9 @@ export class RequestLife {
     this.#timers = limits.timers;
     this.#startedMs = limits.timers.monotonicMs();
     this.#onEnd = request.onEnd;
-    this.#cancelDeadline = limits.timers.after(limits.requestTimeoutMs, () => this.cutShort('request_timeout'));
-    this.whenOver(this.#cancelDeadline);
+    this.#limits = limits;
+    this.limitToRequest();
+    this.whenOver(() => this.#cancelDeadline());
     this.#cutOn(request.clientGone, 'client_gone');
     this.#cutOn(limits.shutdown, 'shutdown');
   }
@@ -77,7 +83,18 @@ export class RequestLife {
     return mayResend;
   }
 
-  /** The head of a stream has arrived: from here on only silence ends it (E9). */
+  /** What is left of the request timeout counts, as at the start. */
+  limitToRequest(): void {
+    const leftMs = this.#startedMs + this.#limits.requestTimeoutMs - this.#timers.monotonicMs();
+    this.#limitTo(Math.max(0, leftMs), 'request_timeout');
+  }
+
+  /** The head of a stream has arrived: only silence ends it until its first chunk (E9). */
+  limitToSilence(): void {
+    this.#limitTo(this.#limits.streamIdleTimeoutMs, 'stream_idle');
+  }
+
+  /** Whoever passes a stream on watches it from here on. */
   liftDeadline(): void {
     this.#cancelDeadline();
   }
@@ -112,8 +129,14 @@ export class RequestLife {
       status: isClientGone ? 499 : status,
       outcome: isClientGone ? 'client_gone' : how,
       agent,
+      cut: how === 'complete' ? undefined : this.#cut,
       firstByteMs: this.#firstByteMs,
     });
+  }
+
+  #limitTo(ms: number, cut: Cut): void {
+    this.#cancelDeadline();
+    this.#cancelDeadline = this.#timers.after(ms, () => this.cutShort(cut));
   }
 
   #cutOn(signal: AbortSignal, cut: Cut): void {

@@ -1,6 +1,7 @@
 // An engine's body on its way to the client, chunk by chunk: bytes untouched, read only as fast as the client takes
 // them, and never with a clean end that the engine did not make.
 
+import type { OpenedBody } from '../agents/engine-body.ts';
 import type { Timers } from '../agents/timers.ts';
 import type { Cut, RequestLife } from './request-life.ts';
 import { EMPTY_TAIL, followingTail, type Tail } from './sse.ts';
@@ -19,22 +20,18 @@ export interface RelayPlan {
  * The body for the client. A reader wrapper, because a body handed to the runtime as it is shows neither its end nor
  * its errors (bun.md, rule 14); nothing is read ahead. Ends `life` at the last byte, the error, or the client's leave.
  */
-export function relay(
-  body: ReadableStream<Uint8Array>,
-  life: RequestLife,
-  plan: RelayPlan,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
+export function relay(body: OpenedBody, life: RequestLife, plan: RelayPlan): ReadableStream<Uint8Array> {
+  const read = readerOf(body);
   const silence = plan.idle === undefined ? undefined : watchSilence(life, plan.idle.timers, plan.idle.timeoutMs);
   let tail = EMPTY_TAIL;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     silence?.waitFor('engine');
-    const part = await reader.read().catch(() => undefined);
+    const part = await read().catch(() => undefined);
     silence?.waitFor('client');
     if (part === undefined) {
       life.end('broken');
       if (life.cut !== 'client_gone') breakOff(controller, plan.errorEvent?.(life.cut, tail));
-    } else if (part.done) {
+    } else if (part.value === undefined) {
       life.end('complete');
       controller.close();
     } else {
@@ -44,6 +41,15 @@ export function relay(
     }
   };
   return new ReadableStream({ pull, cancel: () => life.cutShort('client_gone') }, { highWaterMark: 0 });
+}
+
+/** What was read already, then the rest; without a value at the end. */
+function readerOf({ chunks, rest }: OpenedBody): () => Promise<{ readonly value?: Uint8Array | undefined }> {
+  const waiting = [...chunks];
+  return async () => {
+    const value = waiting.shift();
+    return value === undefined && rest !== undefined ? rest.read() : { value };
+  };
 }
 
 function breakOff(controller: ReadableStreamDefaultController<Uint8Array>, event: Uint8Array | undefined): void {

@@ -36,6 +36,7 @@ const WIRE_ERRORS: Readonly<Record<ErrorCode, WireError>> = {
   model_not_found: { status: 404, code: 'model_not_found', ...NOT_FOUND },
   no_agents_available: { code: 'no_agents_available', ...OVERLOADED },
   no_capacity: { code: 'no_capacity', ...OVERLOADED, headers: { 'retry-after': '1' } },
+  shutting_down: { code: 'backend_unavailable', ...OVERLOADED },
   backend_unavailable: { ...OVERLOADED, code: 'backend_unavailable', source: 'backend' },
   backend_error: { status: 502, code: 'backend_error', type: 'api_error', source: 'backend' },
   request_timeout: { status: 504, code: 'request_timeout', type: 'api_error', source: 'router' },

@@ -1,12 +1,13 @@
 // A request that stays: handed to an agent, and its outcome written into the record once, whenever that is.
 
 import type { DispatchOutcome, DispatchRequest } from '../dispatch/dispatch.ts';
+import { earlyEnd } from '../dispatch/failure.ts';
 import { RouterError } from '../errors.ts';
 import type { Connection } from '../runtime/runtime.ts';
 import type { Arrival } from './entrance.ts';
 import type { Asked } from './inference.ts';
 import { endRecord } from './record-request.ts';
-import { errorBody, jsonResponse } from './respond.ts';
+import { errorBody, jsonResponse, wireCodeOf } from './respond.ts';
 import type { RouterPorts } from './router-ports.ts';
 
 /** The client's side while its request is served. */
@@ -27,7 +28,7 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
     client.connection.endSilence();
     record.status = end.status;
     record.firstByteMs = end.firstByteMs;
-    if (end.outcome !== 'complete') record.errorCode = end.outcome === 'broken' ? 'backend_error' : 'client_gone';
+    if (end.outcome !== 'complete') record.errorCode = wireCodeOf(earlyEnd(end.cut).code);
     if (record.streaming) endRecord(ports, record);
   };
   const outcome = await ports.dispatch({

@@ -29,6 +29,12 @@ export class FakeTimers implements Timers {
     return this.#alarms.size;
   }
 
+  /** Milliseconds until the next timer runs out; undefined when none is set. */
+  get nextMs(): number | undefined {
+    const atMs = [...this.#alarms].map((alarm) => alarm.atMs);
+    return atMs.length === 0 ? undefined : Math.min(...atMs) - this.#nowMs;
+  }
+
   /** Lets time pass and runs what falls due, in order. */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms;

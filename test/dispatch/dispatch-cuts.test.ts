@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, it } from 'node:test';
+import { HEADERS_MAX } from '../../src/dispatch/forward.ts';
 import { json, silent, startEngine, stopEngines } from './engines.ts';
-import { failureOf, REQUEST_TIMEOUT_MS, slots, testSite } from './test-site.ts';
+import { failureOf, REQUEST_TIMEOUT_MS, responseOf, slots, testSite } from './test-site.ts';
 
 afterEach(stopEngines);
 
@@ -50,6 +52,58 @@ describe('dispatch() and the request timeout (E9)', () => {
   });
 });
 
+describe('dispatch() of an answer of unknown length', () => {
+  const chunked = (broken: boolean) => (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write('{"id":', () => broken && setImmediate(() => response.destroy()));
+  };
+
+  it('is whole when it ends within 1 MiB', async () => {
+    const engine = await startEngine((response) => {
+      chunked(false)(response);
+      response.end('"x"}');
+    });
+    const response = responseOf(await testSite([engine.url]).ask());
+    assert.equal(response.headers.get('content-length'), '10');
+    assert.equal(await response.text(), '{"id":"x"}');
+  });
+
+  it('is tried elsewhere when it breaks before that, and fails clearly when nobody is left (E8)', async () => {
+    const engine = await startEngine(chunked(true));
+    const other = await startEngine(json(200, { id: 'other' }));
+    const answered = responseOf(await testSite([engine.url, other.url]).ask());
+    assert.equal(await answered.text(), '{"id":"other"}');
+    const failure = await failureOf(testSite([engine.url]).ask());
+    assert.deepEqual(failure, ['backend_error', 'The connection to the engine failed.']);
+  });
+
+  it('fails clearly when its end does not come within the request timeout (E9)', async () => {
+    const engine = await startEngine(chunked(false));
+    const site = testSite([engine.url]);
+    const asking = site.ask();
+    const seen = await engine.nextRequest();
+    site.timers.advance(REQUEST_TIMEOUT_MS);
+    assert.equal((await failureOf(asking))[0], 'request_timeout');
+    await seen.abandoned;
+    assert.deepEqual([site.ends.length, ...slots(site)], [0, 0]);
+  });
+});
+
+describe('dispatch() and the headers of an answer', () => {
+  it('takes 16,384 characters of them, and none more', async () => {
+    for (const [size, isTaken] of [
+      [HEADERS_MAX, true],
+      [HEADERS_MAX + 1, false],
+    ] as const) {
+      const others = { 'content-length': '2', date: '', connection: 'close' };
+      const known = Object.entries(others).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+      const fetch = async () => new Response('{}', { headers: { ...others, 'x-long': 'x'.repeat(size - known - 6) } });
+      const outcome = await testSite(['http://engine'], { fetch }).ask();
+      assert.equal(outcome.kind, isTaken ? 'answered' : 'failed', `${size}`);
+    }
+  });
+});
+
 describe('dispatch() and a client that leaves', () => {
   it('ends the engine’s work before the head, blames nobody and asks no other (E7)', async () => {
     const engine = await startEngine(silent);
@@ -91,7 +145,7 @@ describe('dispatch() at the end of a shutdown (E13)', () => {
     const asking = site.ask();
     const seen = await engine.nextRequest();
     site.shutdown.abort();
-    assert.deepEqual(await failureOf(asking), ['backend_unavailable', 'The router is shutting down.']);
+    assert.deepEqual(await failureOf(asking), ['shutting_down', 'The router is shutting down.']);
     await seen.abandoned;
     assert.deepEqual(slots(site), [0]);
   });

@@ -53,7 +53,9 @@ describe('dispatch() of a short answer', () => {
       'x-engine': 'kept',
     });
     assert.equal(await response.text(), '{"id":"x"}');
-    assert.deepEqual(site.ends, [{ status: 200, outcome: 'complete', agent: site.agents[0], firstByteMs: 0 }]);
+    assert.deepEqual(site.ends, [
+      { status: 200, outcome: 'complete', agent: site.agents[0], cut: undefined, firstByteMs: 0 },
+    ]);
     assert.deepEqual(slots(site), [0]);
     assert.equal(site.timers.pending, 0);
   });

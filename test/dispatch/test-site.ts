@@ -32,6 +32,8 @@ export interface TestSite {
   readonly client: AbortController;
   /** Codes of the error bodies that were made for streams. */
   readonly errorCodes: string[];
+  /** `AGENT: reason` of every answer that could not be used. */
+  readonly failedTries: string[];
   readonly shutdown: AbortController;
   /** Dispatches one chat request; the fields given replace its own. */
   ask(request?: Partial<DispatchRequest>): Promise<DispatchOutcome>;
@@ -49,6 +51,7 @@ export function testSite(
   const shutdown = new AbortController();
   const ends: RequestEnd[] = [];
   const errorCodes: string[] = [];
+  const failedTries: string[] = [];
   const ports: DispatchPorts = {
     registry,
     timers,
@@ -56,6 +59,7 @@ export function testSite(
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     streamIdleTimeoutMs: STREAM_IDLE_MS,
     shutdown: shutdown.signal,
+    onFailedTry: (agent, _requestId, reason) => void failedTries.push(`${agent.setting.id}: ${reason}`),
     errorBody: (code, message) => {
       errorCodes.push(code);
       return JSON.stringify({ type: 'error', error: { code, message } });
@@ -63,7 +67,7 @@ export function testSite(
   };
   const ask = (request: Partial<DispatchRequest> = {}) =>
     dispatch({ ...chatRequest(), clientGone: client.signal, onEnd: (end) => ends.push(end), ...request }, ports);
-  return { timers, registry, agents, ports, ends, client, errorCodes, shutdown, ask };
+  return { timers, registry, agents, ports, ends, client, errorCodes, failedTries, shutdown, ask };
 }
 
 function addAgent(registry: AgentRegistry, setting: Pick<AgentSetting, 'id' | 'backendUrl'>): Agent {

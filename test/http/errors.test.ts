@@ -37,6 +37,7 @@ const WIRE = {
   model_not_found: { status: 404, code: 'model_not_found', type: 'not_found_error' },
   no_agents_available: { status: 503, code: 'no_agents_available', type: 'overloaded_error' },
   no_capacity: { status: 503, code: 'no_capacity', type: 'overloaded_error', headers: { 'retry-after': '1' } },
+  shutting_down: { status: 503, code: 'backend_unavailable', type: 'overloaded_error' },
   backend_unavailable: { status: 503, code: 'backend_unavailable', type: 'overloaded_error', source: 'backend' },
   backend_error: { status: 502, code: 'backend_error', type: 'api_error', source: 'backend' },
   request_timeout: { status: 504, code: 'request_timeout', type: 'api_error' },

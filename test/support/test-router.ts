@@ -130,6 +130,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     streamIdleTimeoutMs: 60_000,
     shutdown: new AbortController().signal,
     errorBody: errorText,
+    onFailedTry: () => undefined,
   };
   const ports: RouterPorts = {
     auth: settings.authMode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: keyRegistry(settings) },
