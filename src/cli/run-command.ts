@@ -5,12 +5,16 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { formatHelp } from '../config/help.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { CommandOutput } from './command-output.ts';
+import { LineWriter } from './line-writer.ts';
 import { runMockEngine } from './mock-engine.ts';
 import { runServe } from './serve.ts';
 
+const stdout = new LineWriter(process.stdout);
+const stderr = new LineWriter(process.stderr);
+
 const OUTPUT: CommandOutput = {
-  print: (line) => void process.stdout.write(`${line}\n`),
-  complain: (line) => void process.stderr.write(`${line}\n`),
+  print: (line) => stdout.write(`${line}\n`),
+  complain: (line) => stderr.write(`${line}\n`),
 };
 
 /** Runs the command that `args` name and resolves with the exit code. */
@@ -24,7 +28,7 @@ export async function runCommand(runtime: Runtime, args: readonly string[]): Pro
   const serveArgs = first === 'serve' ? rest : args;
   if (serveArgs.includes('--help') || serveArgs.includes('-h')) return print(formatHelp().trimEnd());
   if (serveArgs.includes('--version')) return print(`hivenet-router ${packageJson.version}`);
-  return runServe(runtime, serveArgs, { ...OUTPUT, version: packageJson.version });
+  return runServe(runtime, serveArgs, { ...OUTPUT, stdout, stderr, version: packageJson.version });
 }
 
 function print(text: string): number {

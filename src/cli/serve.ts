@@ -11,6 +11,7 @@ import { KeyRegistry } from '../auth/key-registry.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { readTextFile } from '../config/text-file.ts';
 import { dispatch } from '../dispatch/dispatch.ts';
+import { ActiveRequests } from '../http/active-requests.ts';
 import { createFetch } from '../http/app.ts';
 import { errorText } from '../http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../http/router-ports.ts';
@@ -19,8 +20,9 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { areHintsFresh } from '../site/sibling-map.ts';
 import { SiblingMapStore } from '../site/sibling-map-store.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
-import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { createMetrics, type MetricSources, type Metrics } from '../telemetry/metrics.ts';
 import type { CommandOutput } from './command-output.ts';
+import type { LineWriter } from './line-writer.ts';
 import { openListeners } from './listeners.ts';
 import { Shutdown } from './shutdown.ts';
 
@@ -31,22 +33,28 @@ export async function runServe(runtime: Runtime, args: readonly string[], surrou
     for (const error of read.fault) surroundings.complain(error);
     return 1;
   }
-  const log = createLog(Date.now, (line) => void process.stderr.write(line));
+  const log = createLog(Date.now, (line) => surroundings.stderr.write(line));
   for (const warning of read.value.warnings) log.warn(warning);
   return serve(runtime, read.value.config, { ...surroundings, log });
 }
 
-interface Surroundings extends CommandOutput {
+export interface Surroundings extends CommandOutput {
   readonly version: string;
+  readonly stdout: LineWriter;
+  readonly stderr: LineWriter;
 }
 
+/** How long the end waits for readers of the logs that lag. */
+const FLUSH_MS = 1_000;
+
 async function serve(runtime: Runtime, config: Config, around: Surroundings & { readonly log: Log }): Promise<number> {
-  const { log, version, print, complain } = around;
+  const { log, print, complain, stdout } = around;
+  const active = new ActiveRequests();
   const shutdown = new Shutdown(config.shutdown, systemTimers, log);
   const redirect = redirectSite(config);
-  const metrics = createMetrics(redirect === undefined ? undefined : redirectGauges(redirect), version);
+  const metrics = createMetrics(metricSources(around, redirect, active), around.version);
   const agents = createAgents(config, metrics, log);
-  const ports = routerPorts(runtime, config, { shutdown, redirect, metrics, agents, log });
+  const ports = routerPorts(runtime, config, { shutdown, redirect, active, metrics, agents, log, stdout });
   const listeners = openListeners(runtime, {
     http: { address: config.http.address, tls: config.http.tls, fetch: createFetch(ports) },
     metrics: { address: config.metrics.address, fetch: () => exposeMetrics(metrics) },
@@ -58,9 +66,29 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
   const stopProbing = startProbing(agents, { fetch: engineFetch(runtime), timers: systemTimers });
   print(`listening http ${listeners.value.http.url}`);
   print(`listening metrics ${listeners.value.metrics.url}`);
-  await shutdown.run(listeners.value);
+  await shutdown.run(listeners.value, active);
   stopProbing();
+  await endLogs(around);
   return 0;
+}
+
+/** A pipe that nobody empties would keep the process alive for the lines in it. */
+async function endLogs({ stdout, stderr }: Surroundings): Promise<void> {
+  const cancel = systemTimers.after(FLUSH_MS, () => process.exit(0));
+  await Promise.all([stdout.flushed(), stderr.flushed()]);
+  cancel();
+}
+
+function metricSources(
+  { stdout, stderr }: Surroundings,
+  redirect: RedirectSite | undefined,
+  active: ActiveRequests,
+): MetricSources {
+  return {
+    redirect: redirect === undefined ? undefined : redirectGauges(redirect),
+    activeRequests: () => active.count,
+    droppedLogLines: () => stdout.dropped + stderr.dropped,
+  };
 }
 
 function redirectSite(config: Config): RedirectSite | undefined {
@@ -79,12 +107,9 @@ function redirectGauges({ maps }: RedirectSite) {
 
 function createAgents(config: Config, metrics: Metrics, log: Log): AgentRegistry {
   const agents = new AgentRegistry((agent, from, to, reason) => {
-    log.info(from === to ? 'Agent is not ready yet' : 'Agent changed state', {
-      agent_id: agent.setting.id,
-      from,
-      to,
-      reason,
-    });
+    const agentId = agent.setting.id;
+    if (from === to) log.info('Agent is not ready yet', { agent_id: agentId, reason });
+    else log.info('Agent changed state', { agent_id: agentId, from, to, reason });
     metrics.agentHealthy({ peer_id: agent.setting.id, engine: agent.setting.engine }, to === 'healthy');
   });
   for (const setting of config.agents) {
@@ -97,13 +122,15 @@ function createAgents(config: Config, metrics: Metrics, log: Log): AgentRegistry
 interface Parts {
   readonly shutdown: Shutdown;
   readonly redirect: RedirectSite | undefined;
+  readonly active: ActiveRequests;
   readonly metrics: Metrics;
   readonly agents: AgentRegistry;
   readonly log: Log;
+  readonly stdout: LineWriter;
 }
 
 function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPorts {
-  const { shutdown, redirect, metrics, agents, log } = parts;
+  const { shutdown, redirect, active, metrics, agents, log, stdout } = parts;
   const dispatchPorts = {
     registry: agents,
     fetch: engineFetch(runtime),
@@ -122,9 +149,10 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     agents,
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,
+    active,
     metrics,
     log,
-    writeAccessLine: (line) => void process.stdout.write(line),
+    writeAccessLine: (line) => stdout.write(line),
     isStopping: () => shutdown.isStopping,
     nowMs: Date.now,
     monotonicMs: () => performance.now(),

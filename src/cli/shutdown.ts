@@ -3,6 +3,7 @@
 
 import process from 'node:process';
 import type { Timers } from '../agents/timers.ts';
+import type { ActiveRequests } from '../http/active-requests.ts';
 import type { Listener } from '../runtime/runtime.ts';
 import type { Log } from '../telemetry/log.ts';
 
@@ -11,8 +12,8 @@ export interface ShutdownTimes {
   readonly graceMs: number;
 }
 
-/** For the error events of cut streams to leave before the sockets close. */
-const LAST_WORDS_MS = 250;
+/** For the last bytes, error events of cut streams among them, to leave before the sockets close. */
+const LAST_BYTES_MS = 1_000;
 
 export class Shutdown {
   readonly #times: ShutdownTimes;
@@ -37,24 +38,26 @@ export class Shutdown {
   }
 
   /** Resolves when both listeners are closed and every request has ended or was cut. */
-  async run(listeners: { readonly http: Listener; readonly metrics: Listener }): Promise<void> {
-    const name = await firstSignal();
+  async run(listeners: { readonly http: Listener; readonly metrics: Listener }, active: ActiveRequests): Promise<void> {
+    const name = await firstSignal(this.#log);
     process.once('SIGTERM', () => process.exit(1));
     process.once('SIGINT', () => process.exit(1));
     this.#isStopping = true;
     this.#log.info('Stopping', { signal: name });
     await this.#wait(this.#times.delayMs);
-    await this.#drain(listeners.http);
+    await this.#drain(listeners.http, active);
     listeners.metrics.abort();
     this.#log.info('Stopped');
   }
 
-  async #drain(listener: Listener): Promise<void> {
-    const drained = listener.stop();
-    if (await this.#endsWithin(drained, this.#times.graceMs)) return;
-    this.#log.warn('Grace is over: cutting what still runs');
-    this.#graceOver.abort();
-    await this.#endsWithin(drained, LAST_WORDS_MS);
+  async #drain(listener: Listener, active: ActiveRequests): Promise<void> {
+    const closed = listener.stop();
+    if (!(await this.#endsWithin(Promise.race([closed, active.whenNone()]), this.#times.graceMs))) {
+      this.#log.warn('Grace is over: cutting what still runs', { requests: active.count });
+      this.#graceOver.abort();
+    }
+    // Connections that are kept without a request would hold `closed` up (TLS, half a head).
+    await this.#endsWithin(closed, LAST_BYTES_MS);
     listener.abort();
   }
 
@@ -73,10 +76,10 @@ export class Shutdown {
   }
 }
 
-/** SIGHUP would end a process that does not listen for it; there is nothing to reload yet. */
-function firstSignal(): Promise<string> {
+/** SIGHUP would end a process that does not listen for it. */
+function firstSignal(log: Log): Promise<string> {
   return new Promise((resolve) => {
-    process.on('SIGHUP', () => undefined);
+    process.on('SIGHUP', () => log.warn('SIGHUP: this version reloads nothing, restart it to apply settings'));
     process.once('SIGTERM', () => resolve('SIGTERM'));
     process.once('SIGINT', () => resolve('SIGINT'));
   });

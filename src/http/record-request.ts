@@ -32,7 +32,7 @@ export function startRecord(
   route: string,
 ): RequestRecord {
   const record = newRecord(ports, request, connection, route);
-  ports.metrics.requestStarted(record);
+  ports.active.begin();
   return record;
 }
 
@@ -50,6 +50,7 @@ export function completeRecord(ports: RouterPorts, record: RequestRecord, respon
 /** The request is over: one access line, one observation. Called once, by `completeRecord` or by whoever streams. */
 export function endRecord(ports: RouterPorts, record: RequestRecord): void {
   const endedMs = ports.monotonicMs();
+  ports.active.end();
   ports.metrics.requestEnded(record, (endedMs - record.startedMs) / 1000);
   ports.writeAccessLine(formatAccessLine(record, endedMs));
 }

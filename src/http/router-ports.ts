@@ -14,6 +14,7 @@ import type { SiteId } from '../site/site.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
+import type { ActiveRequests } from './active-requests.ts';
 
 /** Present when a site ID is set: this site's half of cross-site redirect. */
 export interface RedirectSite {
@@ -33,6 +34,7 @@ export interface RouterPorts {
   readonly agents: AgentRegistry;
   readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;
   readonly maxRequestBytes: number;
+  readonly active: ActiveRequests;
   readonly metrics: Metrics;
   readonly log: Log;
   /** Takes whole lines. */

@@ -25,7 +25,6 @@ interface AgentLabels {
 
 export interface Metrics {
   readonly redirect: RedirectMetrics | undefined;
-  requestStarted(record: RequestRecord): void;
   requestEnded(record: RequestRecord, seconds: number): void;
   agentHealthy(labels: AgentLabels, healthy: boolean): void;
   /** Prometheus text format. */
@@ -35,8 +34,18 @@ export interface Metrics {
 
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** `redirect` is undefined when the feature is off: then none of its four families exists (R-204). */
-export function createMetrics(redirect: RedirectGauges | undefined, version: string): Metrics {
+/** What is read at each scrape. */
+export interface MetricSources {
+  /** Undefined when the feature is off: then none of its four families exists (R-204). */
+  readonly redirect: RedirectGauges | undefined;
+  /** Requests under way, streams included. */
+  readonly activeRequests: () => number;
+  /** Lines of either log that could not be written, so far. */
+  readonly droppedLogLines: () => number;
+}
+
+export function createMetrics(sources: MetricSources, version: string): Metrics {
+  const { redirect } = sources;
   const registry = new Registry();
   const registers = [registry];
   buildInfo(registers, version);
@@ -47,11 +56,13 @@ export function createMetrics(redirect: RedirectGauges | undefined, version: str
     buckets: DURATION_BUCKETS,
     registers,
   });
-  const active = new Gauge({
-    name: 'http_server_active_requests',
-    help: 'Requests under way, streams included',
+  scrapedGauge(
     registers,
-  });
+    'http_server_active_requests',
+    'Requests under way, streams included',
+    sources.activeRequests,
+  );
+  droppedLines(registers, sources.droppedLogLines);
   const agentHealthy = new Gauge({
     name: 'hivenet_routing_agent_healthy',
     help: '1 while the agent is healthy, else 0',
@@ -60,15 +71,24 @@ export function createMetrics(redirect: RedirectGauges | undefined, version: str
   });
   return {
     redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
-    requestStarted: () => active.inc(),
-    requestEnded: (record, seconds) => {
-      active.dec();
-      duration.labels(record.method, record.route, String(record.status)).observe(seconds);
-    },
+    requestEnded: (record, seconds) =>
+      duration.labels(record.method, record.route, String(record.status)).observe(seconds),
     agentHealthy: (labels, healthy) => agentHealthy.labels(labels.peer_id, labels.engine).set(healthy ? 1 : 0),
     expose: () => registry.metrics(),
     contentType: registry.contentType,
   };
+}
+
+function droppedLines(registers: Registry[], read: () => number): void {
+  new Counter({
+    name: 'hivenet_router_log_lines_dropped_total',
+    help: 'Log lines lost to a full disk, a closed pipe or a reader that lags',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(read());
+    },
+  });
 }
 
 function buildInfo(registers: Registry[], version: string): void {
@@ -97,12 +117,12 @@ function redirectMetrics(gauges: RedirectGauges, registers: Registry[]): Redirec
   // Present as 0 from the start, so that a first refusal shows as an increase (R-201).
   for (const reason of REFUSAL_REASONS) rejections.labels(reason).inc(0);
   scrapedGauge(
+    registers,
     'hivenet_sibling_map_version',
     'Version of the sibling map held, 0 before the first push',
-    registers,
     () => Number(gauges.mapVersion()),
   );
-  scrapedGauge('hivenet_sibling_map_hints_expired', '1 while every hint of the map is ignored', registers, () =>
+  scrapedGauge(registers, 'hivenet_sibling_map_hints_expired', '1 while every hint of the map is ignored', () =>
     gauges.areHintsExpired() ? 1 : 0,
   );
   return {
@@ -111,7 +131,7 @@ function redirectMetrics(gauges: RedirectGauges, registers: Registry[]): Redirec
   };
 }
 
-function scrapedGauge(name: string, help: string, registers: Registry[], read: () => number): void {
+function scrapedGauge(registers: Registry[], name: string, help: string, read: () => number): void {
   new Gauge({
     name,
     help,

@@ -2,8 +2,13 @@
 // nobody.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { createAuthority } from '../support/authority.ts';
 import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 import {
   type EngineProcess,
   engineFlags,
@@ -158,6 +163,42 @@ describe('A second signal', () => {
     router.signal('SIGINT');
     assert.notEqual(await codeWithin(1000), undefined);
   });
+});
+
+describe('A stop', () => {
+  it('does not wait for connections that are kept without a request, over TLS either', async () => {
+    const authority = await createAuthority();
+    const identity = await authority.issue('localhost');
+    const folder = mkdtempSync(join(tmpdir(), 'hivenet-router-stop-'));
+    const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+    writeFileSync(certFile, identity.cert);
+    writeFileSync(keyFile, identity.key, { mode: 0o600 });
+    router = await startRouter(['--tls-cert-file', certFile, '--tls-key-file', keyFile]);
+    const url = router.url.replace('127.0.0.1', 'localhost');
+    const kept = await RawConnection.open(url, authority.cert);
+    kept.send('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await kept.until((text) => text.includes('"ok"'));
+    const half = await RawConnection.open(url, authority.cert);
+    half.send('GET /health HTTP/1.1\r\nHo');
+    await signal('SIGTERM');
+    assert.equal(await codeWithin(4000), 0);
+    rmSync(folder, { recursive: true });
+  });
+
+  for (const [what, disturb] of [
+    ['a reader of its log that has stopped reading', () => router.stopReading()],
+    ['a reader of its log that has gone', () => router.hangUp()],
+  ] as const) {
+    it(`is clean with ${what}, and requests never noticed`, async () => {
+      await startWith();
+      disturb();
+      const target = `${router.url}/health?${'x'.repeat(8000)}`;
+      for (let sent = 0; sent < 300; sent += 1) assert.equal((await fetch(target)).status, 200);
+      await signal('SIGTERM');
+      assert.equal(await codeWithin(4000), 0);
+      assert.doesNotMatch(router.stderr.join('\n'), / at |EPIPE/);
+    });
+  }
 });
 
 describe('SIGHUP', () => {

@@ -27,6 +27,10 @@ export interface RunningProcess {
   readonly ended: Promise<number | null>;
   /** Sends SIGTERM, after 3 s SIGKILL, and resolves as `ended` does. */
   stop(): Promise<number | null>;
+  /** Reads no more of its stdout: the pipe fills. */
+  stopReading(): void;
+  /** Closes this end of its stdout: writing to it fails. */
+  hangUp(): void;
   /** Sends SIGKILL, and resolves as `ended` does: for tests that are done with it. */
   kill(): Promise<number | null>;
 }
@@ -62,6 +66,8 @@ export function start(command: readonly string[], env: Readonly<Record<string, s
       const impatience = setTimeout(endChild, STOP_PATIENCE_MS);
       return ended.finally(() => clearTimeout(impatience));
     },
+    stopReading: () => void child.stdout?.pause(),
+    hangUp: () => void child.stdout?.destroy(),
     kill: () => {
       endChild();
       return ended;

@@ -10,6 +10,7 @@ import { hashKey } from '../../src/auth/api-key.ts';
 import { parseKeyReplacement } from '../../src/auth/key-document.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { dispatch } from '../../src/dispatch/dispatch.ts';
+import { ActiveRequests } from '../../src/http/active-requests.ts';
 import { createFetch } from '../../src/http/app.ts';
 import { errorText } from '../../src/http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
@@ -121,7 +122,13 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   };
   const redirect = redirectSite(settings);
   const agents = registryOf(settings);
-  const metrics = createMetrics(redirect === undefined ? undefined : gauges(redirect, () => router.nowMs), 'test');
+  const active = new ActiveRequests();
+  const sources = {
+    redirect: redirect === undefined ? undefined : gauges(redirect, () => router.nowMs),
+    activeRequests: () => active.count,
+    droppedLogLines: () => 0,
+  };
+  const metrics = createMetrics(sources, 'test');
   const dispatchPorts = {
     registry: agents,
     fetch: engine,
@@ -142,6 +149,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     agents,
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
+    active,
     metrics,
     log: createLog(
       () => router.nowMs,

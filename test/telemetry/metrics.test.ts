@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { REFUSAL_REASONS } from '../../src/redirect/verify.ts';
-import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+import { createMetrics, type MetricSources, type Metrics } from '../../src/telemetry/metrics.ts';
 import type { RequestRecord } from '../../src/telemetry/request-record.ts';
 
-const OFF = createMetrics(undefined, '1.2.3');
+const NONE: MetricSources = { redirect: undefined, activeRequests: () => 0, droppedLogLines: () => 0 };
+const OFF = createMetrics(NONE, '1.2.3');
 
 function metricsOn(gauges: { version?: bigint; expired?: boolean } = {}): Metrics {
-  return createMetrics(
-    { mapVersion: () => gauges.version ?? 0n, areHintsExpired: () => gauges.expired ?? true },
-    '1.2.3',
-  );
+  const redirect = { mapVersion: () => gauges.version ?? 0n, areHintsExpired: () => gauges.expired ?? true };
+  return createMetrics({ ...NONE, redirect }, '1.2.3');
 }
 
 async function samples(metrics: Metrics, name: string): Promise<readonly string[]> {
@@ -76,13 +75,23 @@ describe('createMetrics()', () => {
     assert.doesNotMatch(text, /hivenet_redirect|hivenet_sibling/);
   });
 
-  it('counts running requests up and down, and observes each once by method, route and status (api.md 1)', async () => {
+  it('reads running requests and dropped log lines at each scrape', async () => {
+    let count = 2;
+    const metrics = createMetrics({ ...NONE, activeRequests: () => count, droppedLogLines: () => count }, '1.2.3');
+    for (const expected of [2, 2, 5]) {
+      count = expected;
+      assert.deepEqual(await samples(metrics, 'http_server_active_requests'), [
+        `http_server_active_requests ${expected}`,
+      ]);
+      assert.deepEqual(await samples(metrics, 'hivenet_router_log_lines_dropped_total'), [
+        `hivenet_router_log_lines_dropped_total ${expected}`,
+      ]);
+    }
+  });
+
+  it('observes each request once by method, route and status (api.md 1)', async () => {
     const metrics = metricsOn();
-    metrics.requestStarted(ENDED);
-    metrics.requestStarted(ENDED);
-    assert.deepEqual(await samples(metrics, 'http_server_active_requests'), ['http_server_active_requests 2']);
     metrics.requestEnded(ENDED, 0.25);
-    assert.deepEqual(await samples(metrics, 'http_server_active_requests'), ['http_server_active_requests 1']);
     const labels = 'method="POST",route="/v1/messages",status_code="200"';
     assert.deepEqual(await samples(metrics, 'http_server_request_duration_seconds_count'), [
       `http_server_request_duration_seconds_count{${labels}} 1`,
