@@ -28,11 +28,11 @@ run: $(BINARY) ## Run the router with ARGS='--engine …' (see README.md)
 	$(BINARY) $(ARGS)
 
 demo: $(BINARY) ## Two sites, mock engines, real SDKs: a redirect from end to end (KEEP=1 leaves it running)
-	$(BUN) test/demo/main.ts $(if $(KEEP),--keep)
+	$(BUN) test/demo/main.ts $(if $(filter-out 0 no false,$(KEEP)),--keep)
 
 test: $(BINARY) ## All tests on Bun, the core rooms' tests on Deno too
-	$(BUN) test
-	$(BIN)/deno test --allow-env --allow-read --quiet $(CORE_TESTS)
+	$(BUN) test --only-failures
+	$(BIN)/deno test --allow-env --allow-read --quiet --reporter=dot $(CORE_TESTS)
 
 check: node_modules/.installed ## Types, format, lint, room directions, dead code
 	$(BIN)/tsc

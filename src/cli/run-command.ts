@@ -21,6 +21,7 @@ const OUTPUT: CommandOutput = {
 export async function runCommand(runtime: Runtime, args: readonly string[]): Promise<number> {
   const [first = 'serve', ...rest] = args;
   if (first === 'mock-engine') return runMockEngine(rest, runtime, OUTPUT);
+  if (first === 'help') return print(formatHelp().trimEnd());
   if (first !== 'serve' && !first.startsWith('-')) {
     OUTPUT.complain(`Unknown command "${first}": use serve or mock-engine (hivenet-router --help)`);
     return 1;

@@ -25,7 +25,10 @@ export function readAdmin(reader: SettingsReader, clientMode: ClientMode | undef
   const { adminApiKeys, allowInsecureAdmin, authMode } = SETTINGS;
   const keys = reader.readOptional(adminApiKeys);
   const mayBeInsecure = reader.read(allowInsecureAdmin);
-  if (keys !== undefined) return { mode: 'api-key', keys };
+  if (keys !== undefined) {
+    warnOfShortKeys(reader);
+    return { mode: 'api-key', keys };
+  }
   if (reader.given(adminApiKeys) !== undefined) return undefined; // bad keys, reported as they were read
   if (clientMode === 'dynamic') {
     reader.refuse(adminApiKeys, `required with ${nameOf(authMode)} "dynamic", whose keys come in through /admin`);
@@ -41,4 +44,15 @@ export function readAdmin(reader: SettingsReader, clientMode: ClientMode | undef
     'ADMIN IS OPEN, everyone who reaches this router may replace its API keys and its sibling map',
   );
   return { mode: 'insecure' };
+}
+
+/** Shorter ones can be tried out from outside: nothing limits how often. */
+const ADMIN_KEY_SHORT = 16;
+
+function warnOfShortKeys(reader: SettingsReader): void {
+  const text = reader.given(SETTINGS.adminApiKeys)?.texts.join() ?? '';
+  const lengths = text.split(',').map((key) => key.trim().length);
+  if (lengths.some((length) => length > 0 && length < ADMIN_KEY_SHORT)) {
+    reader.warn(nameOf(SETTINGS.adminApiKeys), `a key shorter than ${ADMIN_KEY_SHORT} characters can be guessed`);
+  }
 }

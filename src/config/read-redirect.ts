@@ -4,7 +4,7 @@
 import { type Keyring, parseSecretsFile } from '../redirect/keyring.ts';
 import type { AllowedDomain } from '../site/allowed-domain.ts';
 import type { SiteId } from '../site/site.ts';
-import { nameOf, quote, quotePath } from './setting.ts';
+import { nameOf, quote } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 import type { SettingsReader } from './settings-reader.ts';
 
@@ -45,7 +45,7 @@ function readKeyring(reader: SettingsReader): Keyring | undefined {
   if (text === undefined) return undefined;
   const keyring = parseSecretsFile(text);
   if (keyring.ok) return keyring.value;
-  reader.refuse(SETTINGS.redirectSecrets, keyring.fault, quotePath(secrets.file));
+  reader.refuseFile(SETTINGS.redirectSecrets, keyring.fault, secrets.file);
   return undefined;
 }
 

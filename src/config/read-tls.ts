@@ -2,7 +2,7 @@
 // show as a failed handshake at the first client.
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { nameOf, quotePath } from './setting.ts';
+import { nameOf } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 import type { SettingsReader } from './settings-reader.ts';
 
@@ -33,11 +33,11 @@ export function readTls(reader: SettingsReader): TlsConfig | undefined {
 function isPair(reader: SettingsReader, { certFile, keyFile, cert, key }: TlsConfig): boolean {
   const certificate = parseOrNothing(() => new X509Certificate(cert));
   const privateKey = parseOrNothing(() => createPrivateKey(key));
-  if (certificate === undefined) reader.refuse(SETTINGS.tlsCertFile, 'holds no PEM certificate', quotePath(certFile));
-  if (privateKey === undefined) reader.refuse(SETTINGS.tlsKeyFile, 'holds no PEM private key', quotePath(keyFile));
+  if (certificate === undefined) reader.refuseFile(SETTINGS.tlsCertFile, 'holds no PEM certificate', certFile);
+  if (privateKey === undefined) reader.refuseFile(SETTINGS.tlsKeyFile, 'holds no PEM private key', keyFile);
   if (certificate === undefined || privateKey === undefined) return false;
   const fits = certificate.checkPrivateKey(privateKey);
-  if (!fits) reader.refuse(SETTINGS.tlsKeyFile, 'not the key of the certificate', quotePath(keyFile));
+  if (!fits) reader.refuseFile(SETTINGS.tlsKeyFile, 'not the key of the certificate', keyFile);
   return fits;
 }
 

@@ -99,6 +99,11 @@ export class SettingsReader {
     this.report(`${name}: ${rule}, for example ${exampleOf(setting, this.given(setting)?.origin ?? 'flag')}`);
   }
 
+  /** Reports what a file holds: an example of a path would not help. */
+  refuseFile(setting: Setting<unknown>, rule: string, path: string): void {
+    this.report(`${nameOf(setting)} ${quotePath(path)}: ${rule}`);
+  }
+
   /** Reports an error in words of its own. */
   report(error: string): void {
     this.#errors.push(error);

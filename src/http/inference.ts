@@ -68,11 +68,11 @@ function readAsked(admitted: Admitted, body: Uint8Array<ArrayBuffer>): Asked {
 function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Response | undefined {
   const local = ports.agents.presence(asked.model, arrival.endpoint.capability);
   const decision = decideRoute(factsOf(ports, arrival, asked, local), ports.nowMs());
-  if (decision.kind !== 'redirect') return stayOrThrow(decision, asked.model);
+  if (decision.kind !== 'redirect') return stayOrThrow(decision, arrival, asked);
   const { redirect } = ports;
   const response =
     redirect === undefined ? undefined : redirectResponse(ports, redirect, arrival, { decision, ...asked });
-  return response ?? stayOrThrow(stay(local), asked.model);
+  return response ?? stayOrThrow(stay(local), arrival, asked);
 }
 
 function factsOf(ports: RouterPorts, arrival: Arrival, asked: Asked, local: RouteFacts['local']): RouteFacts {
@@ -89,7 +89,7 @@ function factsOf(ports: RouterPorts, arrival: Arrival, asked: Asked, local: Rout
   };
 }
 
-function stayOrThrow(decision: StayDecision, model: string): undefined {
+function stayOrThrow(decision: StayDecision, { endpoint }: Arrival, { model }: Asked): undefined {
   switch (decision.kind) {
     case 'serve':
       return undefined;
@@ -98,7 +98,7 @@ function stayOrThrow(decision: StayDecision, model: string): undefined {
     case 'notFound':
       throw new RouterError(
         'model_not_found',
-        `The model "${model}" is not served here or within the request's scope.`,
+        `No agent serves the model "${model}" at ${endpoint.path}, here or at a site within reach.`,
       );
   }
 }

@@ -7,6 +7,7 @@ import type { Connection } from '../runtime/runtime.ts';
 import { formatAccessLine } from '../telemetry/access-log.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
+import { sourceIp } from './source-ip.ts';
 
 /** Methods that may be a metric label; anything else a client makes up is one label. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
@@ -61,8 +62,7 @@ function newRecord(ports: RouterPorts, request: Request, connection: Connection,
     startedMs: ports.monotonicMs(),
     method: METHODS.has(request.method) ? request.method : 'OTHER',
     target: targetOf(request.url),
-    // A socket for both IP versions shows IPv4 peers as mapped addresses.
-    sourceIp: connection.remoteAddress.replace(/^::ffff:/, ''),
+    sourceIp: sourceIp(request.headers, connection.remoteAddress),
     ...requestIds(ports, request.headers),
     route,
     status: 0,

@@ -68,7 +68,7 @@ function readArguments(args: readonly string[]): Arguments {
   for (const token of tokens) {
     if (token.kind === 'option' && Object.hasOwn(options, token.name)) texts.set(token.name, token.value);
     else if (token.kind === 'option') {
-      mistakes.push(`${token.rawName}: no such flag, must be one of ${TABLE.map(({ name }) => `--${name}`).join(' ')}`);
+      mistakes.push(`${token.rawName}: unknown flag, use ${TABLE.map(({ name }) => `--${name}`).join(' ')}`);
       valueOfUnknownAt = token.inlineValue === true ? undefined : token.index + 1;
     } else if (token.kind === 'positional' && token.index !== valueOfUnknownAt) {
       // What follows an unknown flag is most likely its value: one mistake, one line.

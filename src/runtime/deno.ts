@@ -43,12 +43,22 @@ function listen(settings: ListenSettings): Listener {
     },
     (request, info) => settings.fetch(request, connectionOf(info)),
   );
+  let isOver = false;
+  void server.finished.then(() => {
+    isOver = true;
+  });
   const scheme = settings.tls === undefined ? 'http' : 'https';
   return {
     url: `${scheme}://${address.value.hostname ?? 'localhost'}:${server.addr.port}`,
     port: server.addr.port,
-    stop: () => server.shutdown(),
-    abort: () => aborter.abort(),
+    stop: async () => {
+      await server.shutdown();
+      isOver = true;
+    },
+    // Aborting a server that has ended throws.
+    abort: () => {
+      if (!isOver) aborter.abort();
+    },
   };
 }
 

@@ -62,6 +62,16 @@ describe('readAdmin()', () => {
     }
   });
 
+  it('warns of a key below 16 characters, and tells neither the key nor its length', () => {
+    const long = 'k'.repeat(16);
+    assert.deepEqual(warningsOf({ env: { [ADMIN_KEYS]: `${long}, ${long}2 ,` } }), []);
+    for (const text of ['k'.repeat(15), `${long},short`]) {
+      assert.deepEqual(warningsOf({ env: { [ADMIN_KEYS]: text } }), [
+        `${ADMIN_KEYS}: a key shorter than 16 characters can be guessed`,
+      ]);
+    }
+  });
+
   it('opens up without keys when a Go boolean says so, and then says it loudly (D-56)', () => {
     for (const text of ['1', 't', 'T', 'true', 'True', 'TRUE']) {
       for (const env of [{}, REDIRECT]) {

@@ -12,7 +12,7 @@ export interface Given {
 }
 
 /** What a router needs to start at all, so that a test says only what it is about. */
-export const ADMIN = { HIVENET_ROUTER_ADMIN_API_KEYS: 'an-admin-key' };
+export const ADMIN = { HIVENET_ROUTER_ADMIN_API_KEYS: 'an-admin-key-of-the-tests' };
 
 /** A sound setting of cross-site redirect by variables. */
 export const REDIRECT = {

@@ -91,8 +91,8 @@ describe('readMockEngineSettings()', () => {
 
   it('names every mistake at once: flag, value, rule and an example', () => {
     assert.deepEqual(mistakes('--port', 'x', '--prot', '80', '--constructor', 'y', '--ttft', '5', 'stray', '--name'), [
-      '--prot: no such flag, must be one of --port --name --models --capability --tokens-per-second --ttft --start-delay --error-rate',
-      '--constructor: no such flag, must be one of --port --name --models --capability --tokens-per-second --ttft --start-delay --error-rate',
+      '--prot: unknown flag, use --port --name --models --capability --tokens-per-second --ttft --start-delay --error-rate',
+      '--constructor: unknown flag, use --port --name --models --capability --tokens-per-second --ttft --start-delay --error-rate',
       '"stray": must be a flag, for example --models llama-3-8b,llama-3-70b',
       '--port "x": must be host:port, :port or a port, 0 to 65535, for example --port :8000',
       '--name has no value: must be 1 to 64 of A-Z a-z 0-9 . _ -, for example --name gpu-1',

@@ -3,6 +3,7 @@
 import type { Handler } from 'hono';
 import { formatKey, parseKeyReplacement } from '../../auth/key-document.ts';
 import type { KeyRegistry } from '../../auth/key-registry.ts';
+import { fault } from '../../lib/result.ts';
 import { decodeUtf8 } from '../../lib/utf8.ts';
 import { adminError, jsonResponse } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
@@ -18,20 +19,24 @@ export function replaceKeys(ports: RouterPorts): Handler<RouterEnv> {
     const body = await readAdminBody(c.req.raw);
     if (!body.ok) return body.fault;
     const document = parseDocument(body.value);
-    if (document === undefined) return adminError(400, 'The request body is not valid JSON.');
-    const parsed = parseKeyReplacement(document.value);
-    if (!parsed.ok) return adminError(400, parsed.fault);
+    const parsed =
+      document === undefined ? fault('The request body is not valid JSON.') : parseKeyReplacement(document.value);
+    if (!parsed.ok) return rejectKeys(ports, parsed.fault);
     const { version, keys } = parsed.value;
     const replaced = registry.replace(version, keys);
     if (!replaced.ok) {
-      return adminError(
-        400,
-        `Cannot replace API keys: version "${version}" is older than "${replaced.fault.currentVersion}"`,
-      );
+      const { currentVersion } = replaced.fault;
+      return rejectKeys(ports, `Cannot replace API keys: version "${version}" is older than "${currentVersion}"`);
     }
     ports.log.info('Replaced API keys', { version, count: replaced.value });
     return jsonResponse(200, { ok: true, count: replaced.value });
   };
+}
+
+/** The rule names a path and no value, so it may stand in the log. */
+function rejectKeys(ports: RouterPorts, rule: string): Response {
+  ports.log.warn('Rejected API keys', { rule });
+  return adminError(400, rule);
 }
 
 /** `GET /`: every key, enabled or not, in snake_case and with an empty `key_hash` (A2). */
