@@ -34,7 +34,7 @@ export interface WholeAnswer {
 }
 
 /** No usable answer; `status` is undefined when no whole one came. */
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly kind: 'failed';
   readonly status: number | undefined;
   /** For the client; may hold the engine's own words, and with them parts of a prompt. */

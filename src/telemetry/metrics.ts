@@ -6,7 +6,7 @@ import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** Read at each scrape, because both change without a push. */
-export interface RedirectGauges {
+interface RedirectGauges {
   mapVersion(): bigint;
   areHintsExpired(): boolean;
 }
