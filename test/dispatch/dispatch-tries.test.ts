@@ -8,6 +8,25 @@ import { failureOf, MODEL, responseOf, slots, testSite } from './test-site.ts';
 
 afterEach(stopEngines);
 
+describe('dispatch() over several agents', () => {
+  it('ends by the last answer, and names the agent that gave it', async () => {
+    for (const [statuses, code] of [
+      [[500, 503], 'backend_unavailable'],
+      [[503, 500], 'backend_error'],
+    ] as const) {
+      const engines = await Promise.all(statuses.map((status) => startEngine(bytes(status, `said ${status}`))));
+      const site = testSite(engines.map(({ url }) => url));
+      const outcome = await site.ask();
+      assert.equal(
+        outcome.kind === 'failed' ? `${outcome.code}: ${outcome.message}` : '',
+        `${code}: said ${statuses[1]}`,
+      );
+      assert.equal(outcome.agent, site.agents[1]);
+      assert.deepEqual(site.failedTries, [`agent-0: status ${statuses[0]}`, `agent-1: status ${statuses[1]}`]);
+    }
+  });
+});
+
 describe('dispatch() by the engine’s status (E8)', () => {
   for (const status of [400, 413, 415, 422]) {
     it(`gives a ${status} in JSON back as it is, and asks no other agent`, async () => {

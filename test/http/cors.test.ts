@@ -103,6 +103,11 @@ describe('a preflight', () => {
     });
   }
 
+  it('tells caches that it depends on the headers asked for', async () => {
+    const response = await siteA().send(CHAT, { method: 'OPTIONS' });
+    assert.equal(response.headers.get('vary'), 'Access-Control-Request-Headers');
+  });
+
   it('allows no header when none is asked for (E3)', async () => {
     const response = await siteA().send(CHAT, { method: 'OPTIONS' });
     assert.equal(response.headers.get('access-control-allow-headers'), null);

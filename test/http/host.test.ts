@@ -10,6 +10,7 @@ import { bearer } from '../support/test-router.ts';
 import { CHAT, CHAT_BODY, counted, present, rejections, siteA } from './redirect-fixture.ts';
 
 const REFUSED = [
+  'a:65536',
   '',
   'x/admin?',
   'x/admin/sibling-map',

@@ -37,6 +37,8 @@ describe('the 307', () => {
       /^https:\/\/site-fr-2\.example\.com\/v1\/chat\/completions\?rt=v2\.k1\.[A-Za-z0-9_-]{152,1100}\.[A-Za-z0-9_-]{43}$/,
     );
     assert.equal(response.headers.get('cache-control'), 'no-store');
+    // A page at the target must not hand the URL, and with it the token, on as a Referer.
+    assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
   });
 
   it('has the JSON body of an error that tells a client how to follow (R-079, E4)', async () => {

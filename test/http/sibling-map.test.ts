@@ -141,6 +141,11 @@ describe('/admin/sibling-map', () => {
     assert.equal(await push(site, { ...FIXTURE_MAP, placements: [] }), '200 {"ok":true,"version":1}');
     assert.equal(warnings(), 1);
     assert.match(await held(site), /"placements":\[\]/);
+    const [, from, to] = / from="([0-9a-f]{16})" to="([0-9a-f]{16})"\n/.exec(site.written.join('')) ?? [];
+    assert.notEqual(from, to);
+    await push(site, { ...FIXTURE_MAP, version: 2 });
+    await push(site, { ...FIXTURE_MAP, version: 2 });
+    assert.equal(warnings(), 1, 'a new version and a mere replay are no reason to warn');
   });
 
   it('takes any version before the first push, 0 too (R-168)', async () => {

@@ -30,12 +30,14 @@ export interface EngineSettings {
   readonly args?: readonly string[];
 }
 
-/** Starts `serve` with `args` on free loopback ports and resolves once it listens. */
+/** Starts `serve` with `args`, on free loopback ports if they name none, and resolves once it listens. */
 export async function startRouter(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<RouterProcess> {
-  const running = start([BINARY, 'serve', '--http-port', '127.0.0.1:0', '--metrics-port', '127.0.0.1:0', ...args], {
+  const ports = ['--http-port', '--metrics-port'].filter((flag) => !args.includes(flag));
+  const free = ports.flatMap((flag) => [flag, '127.0.0.1:0']);
+  const running = start([BINARY, 'serve', ...free, ...args], {
     ...BARE_ENV,
     HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY,
     ...env,
