@@ -12,7 +12,7 @@ export interface ShutdownTimes {
   readonly graceMs: number;
 }
 
-/** For the last bytes, error events of cut streams among them, to leave before the sockets close. */
+/** For the error events of cut streams to leave before the sockets close. */
 const LAST_BYTES_MS = 1_000;
 
 export class Shutdown {
@@ -52,12 +52,11 @@ export class Shutdown {
 
   async #drain(listener: Listener, active: ActiveRequests): Promise<void> {
     const closed = listener.stop();
-    if (!(await this.#endsWithin(Promise.race([closed, active.whenNone()]), this.#times.graceMs))) {
+    if (!(await this.#endsWithin(closed, this.#times.graceMs))) {
       this.#log.warn('Grace is over: cutting what still runs', { requests: active.count });
       this.#graceOver.abort();
+      await this.#endsWithin(closed, LAST_BYTES_MS);
     }
-    // Connections that are kept without a request would hold `closed` up (TLS, half a head).
-    await this.#endsWithin(closed, LAST_BYTES_MS);
     listener.abort();
   }
 

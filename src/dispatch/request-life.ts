@@ -71,9 +71,10 @@ export class RequestLife {
     return this.#cut;
   }
 
-  /** Runs `cleanUp` once, at the end: gives back a slot, cancels a timer. */
+  /** Runs `cleanUp` once, at the end or now if that has come: gives back a slot, cancels a timer. */
   whenOver(cleanUp: () => void): void {
-    this.#cleanUps.push(cleanUp);
+    if (this.#isOver) cleanUp();
+    else this.#cleanUps.push(cleanUp);
   }
 
   /** True once: an engine may have started on a request whose connection broke, so it is sent again only once. */
@@ -104,9 +105,11 @@ export class RequestLife {
     this.#firstByteMs ??= this.#timers.monotonicMs() - this.#startedMs;
   }
 
-  /** The client is being given this answer: the end, whenever it comes, is reported. */
+  /** The client is being given this answer: the end, whenever it comes, is reported. It may have come already. */
   answerWith(answer: Answer): void {
     this.#answer = answer;
+    // The head can arrive in the turn in which the client leaves: nobody would read it, and nothing free the slot.
+    if (this.#cut !== undefined) this.end('broken');
   }
 
   /** Ends the request and the engine's work on it at once. */

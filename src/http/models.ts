@@ -8,6 +8,8 @@ import { RouterError } from '../errors.ts';
 import { ENDPOINTS } from '../routing/endpoint.ts';
 import type { Kind } from '../site/kind.ts';
 import { ownScope, scopeIncludes } from '../site/scope.ts';
+import type { SiblingMap } from '../site/sibling-map.ts';
+import type { SiteId } from '../site/site.ts';
 import { jsonResponse } from './respond.ts';
 import type { RedirectSite, RouterEnv, RouterPorts } from './router-ports.ts';
 
@@ -31,8 +33,9 @@ export function readModel(ports: RouterPorts): Handler<RouterEnv, '/v1/models/:i
   return (c) => {
     const caller = authenticated(ports, c);
     const id = c.req.param('id');
-    const model = visibleModels(ports, caller).find((candidate) => candidate.id === id);
-    if (model === undefined) throw new RouterError('model_not_found', `The model "${id}" is not known here.`);
+    const model = ports.agents.models().find((local) => local.id === id) ?? placedInScope(ports.redirect).get(id);
+    if (model === undefined || !mayUseModel(caller, id))
+      throw new RouterError('model_not_found', `The model "${id}" is not known here.`);
     const list = model.agents.map(formatAgent);
     return jsonResponse(200, formatModel(model, list.length === 0 ? {} : { list }));
   };
@@ -48,22 +51,32 @@ function authenticated(ports: RouterPorts, c: Context<RouterEnv>): Caller {
 function visibleModels(ports: RouterPorts, caller: Caller): readonly Listed[] {
   const local = ports.agents.models();
   const here = new Set(local.map((model) => model.id));
-  const placed = ports.redirect === undefined ? [] : placedInScope(ports.redirect);
-  return [...local, ...placed.filter((model) => !here.has(model.id))].filter((model) => mayUseModel(caller, model.id));
+  const placed = [...placedInScope(ports.redirect).values()].filter((model) => !here.has(model.id));
+  return [...local, ...placed].filter((model) => mayUseModel(caller, model.id));
 }
 
+/** By map, for a map may have 100,000 placements and a client may ask as often as it likes. */
+const placedByMap = new WeakMap<SiblingMap, ReadonlyMap<string, Listed>>();
+
 /** What the map places within this site's default scope: where a request without a scope header may go. */
-function placedInScope(redirect: RedirectSite): readonly Listed[] {
+function placedInScope(redirect: RedirectSite | undefined): ReadonlyMap<string, Listed> {
+  if (redirect === undefined) return new Map();
   const map = redirect.maps.current();
-  const scope = ownScope(map.sites.get(redirect.siteId));
-  if (scope === undefined) return [];
+  const placed = placedByMap.get(map) ?? listPlaced(map, redirect.siteId);
+  placedByMap.set(map, placed);
+  return placed;
+}
+
+function listPlaced(map: SiblingMap, siteId: SiteId): ReadonlyMap<string, Listed> {
   const models = new Map<string, Listed>();
+  const scope = ownScope(map.sites.get(siteId));
+  if (scope === undefined) return models;
   for (const { model, kind, site } of map.allPlacements) {
     const place = map.sites.get(site);
     if (models.has(model) || place === undefined || !scopeIncludes(scope, place)) continue;
     models.set(model, { id: model, capability: capabilityOf(kind), agents: [] });
   }
-  return [...models.values()];
+  return models;
 }
 
 function capabilityOf(kind: Kind): string {

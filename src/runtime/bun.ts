@@ -7,6 +7,9 @@ import type { Connection, Listener, ListenSettings, Runtime } from './runtime.ts
 /** Seconds an idle connection lives; also bounds a header or body that stops arriving (Bun allows at most 255). */
 const IDLE_SECONDS = 120;
 
+/** How often a stopping listener is asked for its requests; Bun has no event for it. */
+const STOP_POLL_MS = 20;
+
 function listen(settings: ListenSettings): Listener {
   const address = parseListenAddress(settings.address);
   if (!address.ok) throw new Error(address.fault);
@@ -27,9 +30,23 @@ function listen(settings: ListenSettings): Listener {
   return {
     url: `${scheme}://${urlHost(address.value.hostname)}:${port}`,
     port,
-    stop: () => server.stop(),
+    stop: () => Promise.race([server.stop(), noRequestLeft(server)]),
     abort: () => void server.stop(true),
   };
+}
+
+/**
+ * Resolves when the last byte of the last answer has been sent. `stop()` alone would wait for TLS connections that clients
+ * keep without a request, and for half a request head.
+ */
+function noRequestLeft(server: Server<undefined>): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (server.pendingRequests === 0) resolve();
+      else setTimeout(look, STOP_POLL_MS);
+    };
+    look();
+  });
 }
 
 function connectionOf(request: Request, server: Server<undefined>): Connection {

@@ -99,6 +99,16 @@ describe('a stream whose client leaves (E7)', () => {
     assert.deepEqual(site.errorCodes, [], 'nobody is left to tell');
   });
 
+  it('frees the slot when it leaves in the very turn in which the answer begins', async () => {
+    const fetch = async () => {
+      site.client.abort();
+      return new Response('data: 1\n\n', { headers: { 'content-type': 'text/event-stream' } });
+    };
+    const site = testSite(['http://engine'], { fetch });
+    await site.ask();
+    assert.deepEqual(endOf(site), ['client_gone', 499]);
+  });
+
   it('reports one end when both happen, and after the end nothing', async () => {
     const { site, cancel, engine } = await streaming();
     site.client.abort();

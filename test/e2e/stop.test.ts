@@ -10,6 +10,7 @@ import { createAuthority } from '../support/authority.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import {
+  ADMIN_KEY,
   type EngineProcess,
   engineFlags,
   type RouterProcess,
@@ -183,6 +184,26 @@ describe('A stop', () => {
     await signal('SIGTERM');
     assert.equal(await codeWithin(4000), 0);
     rmSync(folder, { recursive: true });
+  });
+
+  it('lets a client that reads slowly have its whole answer', async () => {
+    router = await startRouter(['--auth-mode', 'dynamic']);
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+    const key = (id: number) => ({
+      id: `key-${id}`,
+      key_hash: id.toString(16).padStart(64, '0'),
+      owner: 'o'.repeat(250),
+      name: 'n'.repeat(250),
+      enabled: true,
+    });
+    const body = JSON.stringify({ version: '1', keys: Array.from({ length: 10_000 }, (_, id) => key(id)) });
+    const pushed = await fetch(`${router.url}/admin/api-keys/replace`, { method: 'POST', headers, body });
+    assert.equal(pushed.status, 200);
+    const answer = await fetch(`${router.url}/admin/api-keys`, { headers });
+    await signal('SIGTERM');
+    assert.equal(await codeWithin(1500), undefined, 'the answer is still on its way');
+    assert.equal(((await answer.json()) as { count: number }).count, 10_000);
+    assert.equal(await codeWithin(2000), 0);
   });
 
   for (const [what, disturb] of [
