@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import OpenAI from 'openai';
 import { accessLineOf, accessLines } from '../support/access-log.ts';
+import { Country } from '../support/country-of-sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { breakOff, postText, RawConnection } from '../support/raw-connection.ts';
-import { Country } from './country-of-sites.ts';
 
 const PATH = '/v1/chat/completions';
 const QUESTION = { role: 'user' as const, content: 'Hello' };
@@ -47,6 +47,44 @@ describe('A token', () => {
     await eventually('the line of the broken upload', () => accessLines(country.second)[before]);
     assert.equal((await country.post(location.href, ask('another'))).status, 401);
     assert.equal((await country.post(location.href, ask('m'))).status, 200);
+  });
+
+  it('that comes again gets a 401 which browsers can read and SDKs act upon, without a reason (E2, E3, E4, R-126)', async () => {
+    const location = await locationOf('m');
+    assert.equal((await country.post(location, ask('m'))).status, 200);
+    const { status, headers } = await country.post(location, ask('m'), { headers: { origin: 'null' } });
+    const text = await country.post(location, ask('m')).then((answer) => answer.text());
+    assert.equal(status, 401);
+    assert.deepEqual(
+      ['access-control-allow-origin', 'x-should-retry', 'www-authenticate'].map((name) => headers.get(name)),
+      ['*', 'true', 'Bearer realm="hivenet-router"'],
+    );
+    assert.match(headers.get('access-control-expose-headers') ?? '', /x-should-retry/);
+    const { type, error } = JSON.parse(text) as { type: string; error: Record<string, unknown> };
+    assert.deepEqual([type, error['type'], error['code']], ['error', 'authentication_error', 'unauthorized']);
+    assert.match(String(error['message']), /Repeat the request at the original URL/);
+    assert.doesNotMatch(text, /replay|site-fr|key-1/);
+  });
+
+  it('is left alone by the preflight of a browser (E3)', async () => {
+    const location = await locationOf('m');
+    const headers = { origin: 'null', 'access-control-request-headers': 'content-type,x-api-key' };
+    for (let count = 0; count < 3; count += 1) {
+      const answer = await fetch(location, { method: 'OPTIONS', headers, tls: country.tls });
+      assert.equal(answer.status, 204);
+      assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+      assert.equal(answer.headers.get('access-control-allow-headers'), 'content-type,x-api-key');
+    }
+    assert.equal((await country.post(location, ask('m'))).status, 200);
+  });
+
+  it('survives a client that repeats its streamed body as an empty one (clients.md, section 2)', async () => {
+    const location = await locationOf('m');
+    const refused = await fetch(location, { method: 'POST', tls: country.tls });
+    assert.equal(refused.status, 401);
+    const line = await accessLineOf(country.second, refused.headers.get('x-request-id') ?? '');
+    assert.equal(line.refusal_reason, 'body');
+    assert.equal((await country.post(location, ask('m'))).status, 200);
   });
 
   it('is not needed twice: the original URL gives a new one (R-213)', async () => {
@@ -110,26 +148,6 @@ describe('A site with another secret', () => {
     assert.deepEqual(
       answers.map(({ status }) => status),
       [307, 200],
-    );
-  });
-
-  it('ends an SDK in one AuthenticationError, after its own two retries from the start (E2)', async () => {
-    const before = accessLines(country.stranger).length;
-    const sdk = { ...country.sdk, maxRetries: 2 };
-    const client = new OpenAI({ baseURL: `${country.first.url}/v1`, ...sdk, apiKey: country.key.secret });
-    const asked = client.chat.completions.create({ model: 'lost', messages: [QUESTION] });
-    await assert.rejects(asked, (error) => {
-      return (
-        error instanceof OpenAI.AuthenticationError && error.message.includes('Repeat the request at the original URL')
-      );
-    });
-    const lines = await eventually('three refusals', () => {
-      const refused = accessLines(country.stranger).slice(before);
-      return refused.length >= 3 ? refused : undefined;
-    });
-    assert.deepEqual(
-      lines.map(({ refusal_reason }) => refusal_reason),
-      ['signature', 'signature', 'signature'],
     );
   });
 });

@@ -21,9 +21,10 @@ export interface AccessLine {
   readonly error_code?: string;
 }
 
-/** All lines so far. */
-export function accessLines(router: Pick<RunningProcess, 'stdout'>): readonly AccessLine[] {
-  return router.stdout.filter(isAccessLine).map((line) => JSON.parse(line) as AccessLine);
+/** All lines so far that hold `text`. */
+export function accessLines(router: Pick<RunningProcess, 'stdout'>, text = ''): readonly AccessLine[] {
+  const lines = router.stdout.filter((line) => isAccessLine(line) && line.includes(text));
+  return lines.map((line) => JSON.parse(line) as AccessLine);
 }
 
 /** The line of one request, which may still be on its way; rejects when none comes. */

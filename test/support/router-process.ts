@@ -34,14 +34,12 @@ export interface EngineSettings {
 export async function startRouter(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  cwd?: string,
 ): Promise<RouterProcess> {
   const ports = ['--http-port', '--metrics-port'].filter((flag) => !args.includes(flag));
   const free = ports.flatMap((flag) => [flag, '127.0.0.1:0']);
-  const running = start([BINARY, 'serve', ...free, ...args], {
-    ...BARE_ENV,
-    HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY,
-    ...env,
-  });
+  const bare = { ...BARE_ENV, HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY };
+  const running = start([BINARY, 'serve', ...free, ...args], { ...bare, ...env }, cwd);
   const url = await urlAfter(running, 'listening http ');
   return { ...running, url, metricsUrl: await urlAfter(running, 'listening metrics ') };
 }

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { createAuthority } from './authority.ts';
+import { createAuthority, type Identity } from './authority.ts';
 import { type EngineProcess, engineFlags, type RouterProcess, startRouter } from './router-process.ts';
 
 /** A private folder with the authority's certificate, and with whatever its sites need as files. */
@@ -15,7 +15,9 @@ export interface Ground {
   /** PEM certificate to trust, and the file it lies in. */
   readonly ca: string;
   readonly caFile: string;
-  /** Certificate and key for one host, as files. */
+  /** Certificate and key for one host. */
+  identity(host: string): Promise<Identity>;
+  /** Both as files. */
   issue(host: string): Promise<{ readonly certFile: string; readonly keyFile: string }>;
   /** Writes a file that only this user may read; its path. */
   write(name: string, text: string): string;
@@ -40,6 +42,7 @@ export async function createGround(): Promise<Ground> {
     folder,
     ca: authority.cert,
     caFile: write('ca.pem', authority.cert),
+    identity: (host) => authority.issue(host),
     issue: async (host) => {
       const { cert, key } = await authority.issue(host);
       return { certFile: write(`${host}.crt`, cert), keyFile: write(`${host}.key`, key) };
@@ -53,10 +56,15 @@ export interface SiteSettings {
   readonly id: string;
   /** Without leading dot; the site's host is `ID.DOMAIN`. */
   readonly domain: string;
-  readonly engines: readonly EngineProcess[];
+  readonly engines: readonly Pick<EngineProcess, 'setting'>[];
   /** `id:secret`, comma-separated. */
   readonly secrets: string;
   readonly adminKey: string;
+  /** More flags, such as `--http-port`. */
+  readonly args?: readonly string[];
+  /** More variables, and the folder to start in. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
 }
 
 export interface SiteProcess extends Omit<RouterProcess, 'url'> {
@@ -69,13 +77,14 @@ export interface SiteProcess extends Omit<RouterProcess, 'url'> {
 
 /** Starts a router with TLS and cross-site redirect, whose callers show pushed keys. It has no map and no keys yet. */
 export async function startSite(ground: Ground, settings: SiteSettings): Promise<SiteProcess> {
-  const { id, domain, engines, secrets, adminKey } = settings;
+  const { id, domain, engines, secrets, adminKey, args = [], env = {}, cwd } = settings;
   const host = `${id}.${domain}`;
   const { certFile, keyFile } = await ground.issue(host);
   const flags = ['--site-id', id, '--redirect-allowed-domains', `.${domain}`, '--auth-mode', 'dynamic'];
   const router = await startRouter(
-    [...flags, '--tls-cert-file', certFile, '--tls-key-file', keyFile, ...engineFlags(engines)],
-    { HIVENET_ROUTER_REDIRECT_SECRETS: secrets, HIVENET_ROUTER_ADMIN_API_KEYS: adminKey },
+    [...flags, '--tls-cert-file', certFile, '--tls-key-file', keyFile, ...engineFlags(engines), ...args],
+    { HIVENET_ROUTER_REDIRECT_SECRETS: secrets, HIVENET_ROUTER_ADMIN_API_KEYS: adminKey, ...env },
+    cwd,
   );
   const url = `https://${host}:${new URL(router.url).port}`;
   const admin: SiteProcess['admin'] = (path, body) =>
@@ -94,15 +103,15 @@ export interface ClientKey {
 }
 
 /** The document of `POST /admin/api-keys/replace`: hashes only. */
-export function keyDocument(keys: readonly ClientKey[]): object {
+export function keyDocument(keys: readonly ClientKey[], version = '1', enabled = true): object {
   const entries = keys.map(({ id, secret }) => ({
     id,
     key_hash: createHash('sha256').update(secret).digest('hex'),
     owner: 'demo',
     name: id,
-    enabled: true,
+    enabled,
   }));
-  return { version: '1', keys: entries };
+  return { version, keys: entries };
 }
 
 /** What one site serves, for the map. */
