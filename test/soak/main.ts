@@ -3,6 +3,7 @@
 import process from 'node:process';
 import { crowdOfStreams } from './crowd.ts';
 import { manyRedirects } from './redirects.ts';
+import { idleSiblings } from './siblings.ts';
 import { longSilence, silence } from './silence.ts';
 
 interface Check {
@@ -16,6 +17,7 @@ const CHECKS: readonly Check[] = [
   { name: 'a stream silent for 15 s is not cut', run: silence },
   { name: 'streams silent for longer than any idle timeout are not cut', run: longSilence },
   { name: '1,000 streams at once', run: crowdOfStreams },
+  { name: 'an idle router leaves its siblings alone', run: idleSiblings },
   { name: '2,000 redirects leave no memory behind', run: manyRedirects },
 ];
 
