@@ -104,6 +104,25 @@ describe('Location', () => {
     }
   });
 
+  it('is not written from a query that a runtime hands over with a blank, a line break or beyond ASCII (R-222)', async () => {
+    for (const [sent, outcome] of [
+      ['a', '307 model_redirected'],
+      [' ', '404 model_not_found'],
+      ['\r\nx-evil: 1', '404 model_not_found'],
+      ['é', '404 model_not_found'],
+    ]) {
+      const site = siteA();
+      const request = new Request(`https://site-fr-1.example.com${CHAT}`, {
+        method: 'POST',
+        headers: { ...bearer('key-1'), host: 'site-fr-1.example.com' },
+        body: CHAT_BODY,
+      });
+      Object.defineProperty(request, 'url', { value: `https://site-fr-1.example.com${CHAT}?a=${sent}` });
+      const connection = { remoteAddress: '192.0.2.1', allowSilence: () => undefined, endSilence: () => undefined };
+      assert.equal(await outcomeOf(site.fetch(request, connection)), outcome, JSON.stringify(sent));
+    }
+  });
+
   it('is printable ASCII, parses, has one rt and the other parameters of the request, whatever is asked (R-222, P-16)', async () => {
     const site = siteA();
     const pieces = [

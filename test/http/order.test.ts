@@ -3,7 +3,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bearer, FIXTURE_MAP, type KEYS, placement, type TestRouterSettings } from '../support/test-router.ts';
-import { CHAT, CHAT_BODY, claimsOf, errorOf, outcomeOf, sendStream, siteA, siteB } from './redirect-fixture.ts';
+import {
+  CHAT,
+  CHAT_BODY,
+  claimsOf,
+  counted,
+  errorOf,
+  outcomeOf,
+  rejections,
+  sendStream,
+  siteA,
+  siteB,
+  slowBody,
+  tokenForB,
+} from './redirect-fixture.ts';
 
 const REDIRECTED = '307 model_redirected';
 const UNAUTHORIZED = '401 unauthorized';
@@ -160,6 +173,20 @@ describe('the order of handling', () => {
       String((await site.ask(CHAT, CHAT_BODY, bearer('key-1'))).headers.get('location')),
       /^https:\/\/new-site-fr-2\./,
     );
+  });
+
+  it('takes the default scope of a request whose token fails late from that same map (R-163, R-120)', async () => {
+    const site = siteB({ agents: [] });
+    const body = slowBody('{"model":"m"}');
+    const answer = sendStream(site, `${CHAT}?rt=${tokenForB()}`, body.stream, bearer('key-1'));
+    const moved = FIXTURE_MAP.sites.map((entry) => ({ ...entry, country: 'DE' }));
+    assert.equal(
+      (await site.admin('POST', '/admin/sibling-map', { ...FIXTURE_MAP, version: 2, sites: moved })).status,
+      200,
+    );
+    body.finish();
+    assert.equal(await outcomeOf(answer), '404 model_not_found');
+    assert.deepEqual(await rejections(site), counted({ body: 1 }));
   });
 
   it('names no model of a sibling to a client that may not have it (T-34)', async () => {

@@ -153,6 +153,13 @@ describe('a real token', () => {
     for (const text of texts) assert.ok(!text.includes(claims) && !text.includes(signature), text);
   });
 
+  it('is not told back by an error about a model of that name (R-207)', async () => {
+    const token = tokenForB();
+    const response = await siteA().ask(CHAT, { model: token }, bearer('key-1'));
+    assert.equal(response.status, 404);
+    assert.match(await response.text(), /the model \\"REDACTED\\"/);
+  });
+
   it('reaches no engine in a header that a proxy made of the URL (R-207, T7 of clients.md)', async () => {
     const b = siteB();
     const token = tokenForB();

@@ -17,6 +17,7 @@ import {
   sha256Hex,
   siteA,
   siteB,
+  slowBody,
   TOKEN_REQUEST_ID,
   tokenForB,
 } from './redirect-fixture.ts';
@@ -123,6 +124,15 @@ describe('the token of a 307', () => {
     assert.equal((await errorOf(response))['expires_at'], '2026-11-03T12:00:01.507Z');
   });
 
+  it('is issued once the body has come, not when its head came (R-087)', async () => {
+    const site = siteA();
+    const body = slowBody();
+    const answer = sendStream(site, CHAT, body.stream, bearer('key-1'));
+    site.nowMs += 30_000;
+    body.finish();
+    assert.equal(claimsOf(await answer).issuedMs, NOW_MS + 30_000);
+  });
+
   it('is new for every answer, in its token ID and its request ID (R-085, R-213)', async () => {
     const site = siteA();
     const headers = { ...bearer('key-1'), 'x-request-id': CLIENT_ID };
@@ -212,7 +222,7 @@ describe('a redirect that cannot be written', () => {
       await site.ask(CHAT, CHAT_BODY, asKey(tooLong));
     }
     assert.equal(warnings().length, 1, warnings().join(''));
-    assert.match(warnings()[0] ?? '', /Cannot redirect.*key_id="é{64}/);
+    assert.match(warnings()[0] ?? '', /Cannot redirect.*key_id="é{64}"/);
     site.nowMs += 1;
     await site.ask(CHAT, CHAT_BODY, asKey(tooLong));
     assert.equal(warnings().length, 2);

@@ -1,6 +1,7 @@
 // The eight checks as a client meets them: each reason alone and at its limits, and the order among them.
 
 import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
 import { describe, it } from 'node:test';
 import type { RedirectClaims } from '../../src/redirect/claims.ts';
 import { REFUSAL_REASONS, type RefusalReason } from '../../src/redirect/verify.ts';
@@ -140,6 +141,14 @@ describe('the limits of each check', () => {
       assert.deepEqual(await reasonsOf(site), reason === 'accepted' ? [] : [reason]);
     });
   }
+
+  it('body: one byte that is no UTF-8, in place of what decoders put there (R-108)', async () => {
+    const site = siteB();
+    const sent = Buffer.from(CHAT_BODY.replace('hi', '\x80'), 'latin1');
+    const token = tokenForB({ bodyHash: sha256Hex(new TextDecoder().decode(sent)) });
+    assert.equal(await outcomeOf(site.ask(`${CHAT}?rt=${token}`, sent)), '401 unauthorized');
+    assert.deepEqual(await reasonsOf(site), ['body']);
+  });
 
   it('key: a key that was replaced or disabled since the token was made (R-104, T-21)', async () => {
     const site = siteB();

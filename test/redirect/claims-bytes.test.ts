@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { decodeClaims, encodeClaims } from '../../src/redirect/claims-bytes.ts';
-import { anyClaims, claims, present } from './builders.ts';
+import { anyClaims, claims, present, siteId } from './builders.ts';
 import { POSITIVE } from './vectors.ts';
 
 describe('encodeClaims()', () => {
@@ -52,6 +52,15 @@ describe('decodeClaims()', () => {
       for (const rest of [[0], [0, 0], [0, 1, 0x61]]) {
         assert.equal(decodeClaims(Buffer.concat([whole, Buffer.from(rest)])), undefined);
       }
+    }
+  });
+
+  it('refuses an origin or a target that is no site ID (D-52)', () => {
+    for (const name of ['origin', 'target'] as const) {
+      const bytes = present(encodeClaims(claims({ [name]: siteId('site-no-1') })));
+      assert.equal(decodeClaims(bytes)?.[name], 'site-no-1');
+      bytes.write('site no 1', bytes.indexOf('site-no-1'));
+      assert.equal(decodeClaims(bytes), undefined, name);
     }
   });
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, it, mock } from 'node:test';
 import * as fc from 'fast-check';
 import { mintToken, openToken } from '../../src/redirect/token.ts';
@@ -130,6 +132,35 @@ describe('openToken()', () => {
   it('refuses two tokens that swapped their signatures', () => {
     const [one, two] = [token({ tokenId: '0'.repeat(32) }), token({ tokenId: '1'.repeat(32) })];
     assert.equal(reasonOf(one.slice(0, -43) + two.slice(-43)), 'signature');
+  });
+
+  it('refuses signed claims whose last character is written in another way (R-095)', () => {
+    const [, , written = ''] = token({ keyId: 'key-abc12' }).split('.');
+    const bytes = Buffer.from(written, 'base64url');
+    const spellings = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+      .map((last) => written.slice(0, -1) + last)
+      .filter((text) => Buffer.from(text, 'base64url').equals(bytes));
+    const opened = spellings.map((text) => {
+      const signed = `v2.k1.${text}`;
+      const mac = createHmac('sha256', SECRET_K1).update(`hivenet-router/redirect-token/v2\0${signed}`);
+      return reasonOf(`${signed}.${mac.digest('base64url')}`);
+    });
+    assert.equal(opened.length, 4, 'the claims leave no bits to spare');
+    assert.deepEqual(
+      opened,
+      spellings.map((text) => (text === written ? 'opened' : 'malformed')),
+    );
+  });
+
+  it('compares MACs in constant time (T-12)', () => {
+    // No result tells; so the source has to: the one comparison is of Node's making.
+    const source = readFileSync(new URL('../../src/redirect/token.ts', import.meta.url), 'utf8');
+    const body = /function isSameSignature\([^)]*\): boolean \{\n([^}]*)\n\}/.exec(source)?.[1];
+    assert.match(body ?? '', /^ *return timingSafeEqual\(Buffer\.from\([^;]*;$/);
+    assert.doesNotMatch(
+      source,
+      /\b(signature|shown|expected)\)? *[!=]==?|[!=]==? *(signature|shown|expected)\b|\.equals\(/,
+    );
   });
 
   it('never reads claims whose MAC has not verified, in 10,000 changed tokens (R-096, D-28)', () => {

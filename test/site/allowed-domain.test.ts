@@ -46,7 +46,15 @@ describe('isBelow()', () => {
   for (const host of ['a.example.com', 'a.b.example.org']) {
     it(`takes ${host}`, () => assert.ok(isBelow(host, domains)));
   }
-  for (const host of ['example.com', 'evilexample.com', 'example.com.evil.com', '.example.com', 'a.example.net', '']) {
+  for (const host of [
+    'example.com',
+    'evilexample.com',
+    'example.com.evil.com',
+    'a.example.com.evil.com',
+    '.example.com',
+    'a.example.net',
+    '',
+  ]) {
     it(`refuses "${host}" (R-185)`, () => assert.ok(!isBelow(host, domains)));
   }
   it('refuses every host without domains', () => assert.ok(!isBelow('a.example.com', [])));

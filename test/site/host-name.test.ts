@@ -20,6 +20,7 @@ describe('isHostName()', () => {
     'a-',
     'a.-b',
     'a_b',
+    '_a',
     'a b',
     'a\n',
     'a%2eb',

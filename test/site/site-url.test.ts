@@ -113,6 +113,7 @@ describe('parseSiteUrl()', () => {
     ],
     [DOMAIN]: [
       ...['https://example.com', 'https://evilexample.com', 'https://example.com.evil.com', 'https://127.0.0.1'],
+      'https://a.example.com.evil.com',
       ...['https://a.example.co', 'https://a.example.com.com', 'https://localhost:8443'],
     ],
   };
