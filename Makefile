@@ -12,7 +12,7 @@ SOURCES := $(shell find src -name '*.ts') package.json
 CORE_TESTS := test/lib test/site test/redirect test/auth test/routing
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test check bench soak clean
+.PHONY: help build run demo test check mutants bench soak clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ check: node_modules/.installed ## Types, format, lint, room directions, dead cod
 	$(BIN)/biome ci .
 	$(BIN)/deno check src/main.deno.ts $(CORE_TESTS)
 	$(BUN) $(BIN)/knip
+
+mutants: node_modules/.installed ## Defects put into the redirect core one by one: each must turn a test red (ONLY='text' takes some)
+	$(BUN) test/mutants/main.ts '$(ONLY)'
 
 bench: node_modules/.installed ## Benchmarks (right answer asserted first)
 	@for file in bench/*.bench.ts; do $(BUN) $$file || exit 1; done

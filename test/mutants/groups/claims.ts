@@ -1,0 +1,141 @@
+// Each claim: on its way into the bytes, out of them, within its bounds, and into the next redirect.
+
+import { type Mutant, mutantsOf } from '../mutant.ts';
+
+const BYTES_TESTS = ['test/redirect/claims-bytes.test.ts', 'test/redirect/token.test.ts'];
+
+const WRITTEN: readonly Mutant[] = mutantsOf('src/redirect/claims-bytes.ts', BYTES_TESTS, {
+  'flags are written': ['writeUInt8(FLAGS_NONE, 0)', 'writeUInt8(1, 0)'],
+  'the path is not written': ['ENDPOINT_PATHS.indexOf(claims.endpoint) + 1', '1'],
+  'the hop is not written': ['claims.hop', '1'],
+  'the scope is not written': ['encodeScope(claims.scope)', 'SCOPE_ALL'],
+  'the EU is written as everywhere': ['return SCOPE_EU', 'return SCOPE_ALL'],
+  'the time of issue is written in seconds': ['claims.issuedMs', 'claims.issuedMs - (claims.issuedMs % 1000)'],
+  'the lifetime is not written': ['claims.lifetimeMs', '60_000'],
+  'the token ID is not written': ["bytes.write(claims.tokenId, 15, 'hex')", 'bytes.fill(0, 15, 31)'],
+  'the body hash is not written': ["bytes.write(claims.bodyHash, 31, 'hex')", 'bytes.fill(0, 31, 63)'],
+  'the request ID is not written': ['texts = [requestId,', "texts = ['8b9e4a6d-dfb4-4b95-bada-319e7e5b878b',"],
+  'the client request ID is not written': ['[requestId, clientRequestId,', "[requestId, '',"],
+  'the origin is not written': ['origin, target, keyId, model];', "'origin', target, keyId, model];"],
+  'the target is not written': ['target, keyId, model];', "'target', keyId, model];"],
+  'the key ID is not written': ['keyId, model];', "'', model];"],
+  'the model is not written': ['keyId, model];', "keyId, 'm'];"],
+  'claims out of bounds are written': ['if (!areWithinBounds(claims)) return undefined;', ''],
+});
+
+const READ: readonly Mutant[] = mutantsOf('src/redirect/claims-bytes.ts', BYTES_TESTS, {
+  'flags are ignored': [' || bytes[0] !== FLAGS_NONE', ''],
+  'bytes may end before the texts': ['bytes.length < TEXTS_OFFSET || ', ''],
+  'an unknown path is one': [
+    'ENDPOINT_PATHS[view.readUInt8(1) - 1]',
+    "ENDPOINT_PATHS[view.readUInt8(1) - 1] ?? '/v1/rerank'",
+  ],
+  'hop 0 is read': ['(hop !== 1 &&', '(hop !== 0 && hop !== 1 &&'],
+  'hop 3 is read': ['hop !== 2)', 'hop !== 2 && hop !== 3)'],
+  'hop 2 is not read': ['(hop !== 1 && hop !== 2)', 'hop !== 1'],
+  'a scope that nobody knows is everywhere': [
+    "country === undefined ? undefined : { kind: 'country', country }",
+    "country === undefined ? { kind: 'all' } : { kind: 'country', country }",
+  ],
+  'the EU is read as everywhere': ["SCOPE_EU) return { kind: 'eu' }", "SCOPE_EU) return { kind: 'all' }"],
+  'the time of issue is not read': ['view.readUIntBE(5, 6)', '0 * view.readUIntBE(5, 6)'],
+  'the lifetime is not read': ['view.readUInt32BE(11)', '60_000'],
+  'the token ID is not read': ["view.toString('hex', 15, 31)", "'0'.repeat(32)"],
+  'the body hash is not read': ["view.toString('hex', 31, TEXTS_OFFSET)", "'0'.repeat(64)"],
+  'the origin is any text': ['parseSiteId(originText)', 'originText as never'],
+  'the target is any text': ['parseSiteId(targetText)', 'targetText as never'],
+  'origin and target change places': [
+    ['parseSiteId(originText)', 'parseSiteId(targetText)'],
+    ['parseSiteId(targetText)', 'parseSiteId(originText)'],
+  ],
+  'an empty client request ID is one': ['clientRequestId || undefined', 'clientRequestId'],
+  'the bounds do not bind a reader': ['areWithinBounds(claims) ? claims : undefined', 'claims'],
+  'a seventh text is passed over': ['texts?.length !== TEXT_COUNT', 'texts === undefined || texts.length < TEXT_COUNT'],
+  'bytes may follow the last text': ['offset === bytes.length ? texts : undefined', 'texts'],
+  'a text need not be UTF-8': [
+    'if (text === undefined) return undefined;\n    texts.push(text)',
+    "texts.push(text ?? '\\u{fffd}')",
+  ],
+});
+
+const BOUNDS: readonly Mutant[] = mutantsOf(
+  'src/redirect/claims.ts',
+  ['test/redirect/claims.test.ts', 'test/redirect/claims-bytes.test.ts', 'test/redirect/token.test.ts'],
+  {
+    'a lifetime of 1 h and 1 ms is taken': ['LIFETIME_MAX_MS = 3_600_000', 'LIFETIME_MAX_MS = 3_600_001'],
+    'a lifetime of 1 h is refused': ['LIFETIME_MAX_MS = 3_600_000', 'LIFETIME_MAX_MS = 3_599_999'],
+    'a lifetime of nothing is taken': ['claims.lifetimeMs, 1,', 'claims.lifetimeMs, 0,'],
+    'a lifetime of 1 ms is refused': ['claims.lifetimeMs, 1,', 'claims.lifetimeMs, 2,'],
+    'a time of issue beyond its bytes is taken': ['2 ** 48 - 1;', '2 ** 48;'],
+    'the last time of issue is refused': ['2 ** 48 - 1;', '2 ** 48 - 2;'],
+    'a time of issue before 1970 is taken': ['claims.issuedMs, 0,', 'claims.issuedMs, -1,'],
+    'half a millisecond is taken': ['Number.isInteger(value) && ', ''],
+    'a token ID is any text': ['TOKEN_ID.test(claims.tokenId)', 'true'],
+    'a body hash is any text': ['BODY_HASH.test(claims.bodyHash)', 'true'],
+    'a request ID is any text': ['isUuid(claims.requestId)', 'true'],
+    'a client request ID is any text': ['isUuid(claims.clientRequestId)', 'true'],
+    'a token may lead back to its origin': ['claims.origin !== claims.target', 'true'],
+    'a key ID of 256 bytes is taken': ['KEY_ID_MAX_BYTES = 255', 'KEY_ID_MAX_BYTES = 256'],
+    'a key ID of 255 bytes is refused': ['KEY_ID_MAX_BYTES = 255', 'KEY_ID_MAX_BYTES = 254'],
+    'an empty key ID is refused': ['claims.keyId, 0,', 'claims.keyId, 1,'],
+    'a model of 257 bytes is taken': ['MODEL_MAX_BYTES = 256', 'MODEL_MAX_BYTES = 257'],
+    'a model of 256 bytes is refused': ['MODEL_MAX_BYTES = 256', 'MODEL_MAX_BYTES = 255'],
+    'an empty model is taken': ['claims.model, 1,', 'claims.model, 0,'],
+    'texts are measured in characters': ['Buffer.byteLength(text)', 'text.length'],
+    'two lone surrogates are one key ID': [' && text.isWellFormed()', ''],
+    'two paths change places on the wire': [
+      ["'/v1/embeddings'", "'/v1/rerank'"],
+      ["'/v1/rerank'", "'/v1/embeddings'"],
+    ],
+  },
+);
+
+const LIFETIME = "durationWithin('1ms', '1h')";
+
+const SETTING: readonly Mutant[] = mutantsOf('src/config/settings.ts', ['test/config/read-redirect.test.ts'], {
+  'a lifetime of nothing may be set': [LIFETIME, "durationWithin('0s', '1h')"],
+  'a lifetime of 1 ms may not be set': [LIFETIME, "durationWithin('2ms', '1h')"],
+  'a lifetime above 1 h may be set': [LIFETIME, "durationWithin('1ms', '61m')"],
+  'a lifetime of 1 h may not be set': [LIFETIME, "durationWithin('1ms', '59m')"],
+});
+
+const NEXT: readonly Mutant[] = mutantsOf(
+  'src/redirect/next-hop.ts',
+  ['test/redirect/next-hop.test.ts', 'test/http/redirect.test.ts', 'test/http/loop-guard.test.ts'],
+  {
+    'a third redirect is made': ['if (passage.hops === 2) return undefined;', ''],
+    'a second redirect says hop 1': ['passage.hops === 0 ? 1 : 2', '1'],
+    'a first redirect says hop 2': ['passage.hops === 0 ? 1 : 2', '2'],
+    'a second redirect forgets the first origin': ['passage.origin ?? leg.here', 'leg.here'],
+    'a redirect widens its scope': ['request.scope', "{ kind: 'all' }"],
+    'a token is issued at another time': ['leg.nowMs', '0'],
+    'a token has another lifetime': ['lifetimeMs: leg.lifetimeMs', 'lifetimeMs: 1'],
+    'all tokens have one ID': ['leg.random(TOKEN_ID_BYTES)', 'new Uint8Array(TOKEN_ID_BYTES)'],
+    'half of a token ID is not random': ['leg.random(TOKEN_ID_BYTES)', '[...leg.random(8), 0, 0, 0, 0, 0, 0, 0, 0]'],
+    'a token forgets the client request ID': ['request.clientRequestId', 'undefined'],
+    'a token forgets the request ID': ['request.requestId', "'00000000-0000-4000-8000-000000000000'"],
+    'a token forgets the key ID': ['request.keyId', "''"],
+    'a token forgets the model': ['request.model', "'other'"],
+    'a token forgets the path': ['request.endpoint', "'/v1/rerank'"],
+    'a token forgets the body': ['request.bodyHash', "'0'.repeat(64)"],
+  },
+);
+
+const UUIDS: readonly Mutant[] = mutantsOf(
+  'src/lib/uuid.ts',
+  ['test/lib/uuid.test.ts', 'test/http/request-ids.test.ts'],
+  {
+    'text may stand before a UUID': ['/^[0-9A-Fa-f]', '/[0-9A-Fa-f]'],
+    'text may stand behind a UUID': ['{12}$/', '{12}/'],
+    'a UUID in upper case is none': ['-[0-9A-Fa-f]{12}', '-[0-9a-f]{12}'],
+    'a UUID needs no hyphens': ['(?:-[0-9A-Fa-f]{4})', '(?:-?[0-9A-Fa-f]{4})'],
+    'a fresh UUID has no version': ['| 0x40', '| 0'],
+    'a fresh UUID has no variant': ['| 0x80', '| 0'],
+  },
+);
+
+const BASE64URL: readonly Mutant[] = mutantsOf('src/lib/base64url.ts', ['test/lib/base64url.test.ts'], {
+  'junk and spare bits are passed over': ['encodeBase64url(bytes) === text ? bytes : undefined', 'bytes'],
+});
+
+export const CLAIMS: readonly Mutant[] = [...WRITTEN, ...READ, ...BOUNDS, ...SETTING, ...NEXT, ...UUIDS, ...BASE64URL];
