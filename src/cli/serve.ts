@@ -13,9 +13,11 @@ import { readTextFile } from '../config/text-file.ts';
 import { dispatch } from '../dispatch/dispatch.ts';
 import { ActiveRequests } from '../http/active-requests.ts';
 import { createFetch } from '../http/app.ts';
+import { warnOfHiddenAliases } from '../http/model-aliases.ts';
 import { errorText } from '../http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../http/router-ports.ts';
 import { UsedTokenLedger } from '../redirect/ledger.ts';
+import { AliasStore } from '../routing/alias-store.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { areHintsFresh } from '../site/sibling-map.ts';
 import { SiblingMapStore } from '../site/sibling-map-store.ts';
@@ -53,8 +55,8 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
   const shutdown = new Shutdown(config.shutdown, systemTimers, log);
   const redirect = redirectSite(config);
   const metrics = createMetrics(metricSources(around, redirect, active), around.version);
-  const agents = createAgents(config, metrics, log);
-  const ports = routerPorts(runtime, config, { shutdown, redirect, active, metrics, agents, log, stdout });
+  const agents = createAgents(config, metrics, log, () => warnOfHiddenAliases(ports));
+  const ports: RouterPorts = routerPorts(runtime, config, { shutdown, redirect, active, metrics, agents, log, stdout });
   const listeners = openListeners(runtime, {
     http: { address: config.http.address, tls: config.http.tls, fetch: createFetch(ports) },
     metrics: { address: config.metrics.address, fetch: () => exposeMetrics(metrics) },
@@ -105,12 +107,13 @@ function redirectGauges({ maps }: RedirectSite) {
   };
 }
 
-function createAgents(config: Config, metrics: Metrics, log: Log): AgentRegistry {
+function createAgents(config: Config, metrics: Metrics, log: Log, onHealthy: () => void): AgentRegistry {
   const agents = new AgentRegistry((agent, from, to, reason) => {
     const agentId = agent.setting.id;
     if (from === to) log.info('Agent is not ready yet', { agent_id: agentId, reason });
     else log.info('Agent changed state', { agent_id: agentId, from, to, reason });
     metrics.agentHealthy({ peer_id: agent.setting.id, engine: agent.setting.engine }, to === 'healthy');
+    if (to === 'healthy') onHealthy();
   });
   for (const setting of config.agents) {
     agents.add(setting);
@@ -147,6 +150,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     admin: config.admin,
     redirect,
     agents,
+    aliases: new AliasStore(),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,
     active,

@@ -7,6 +7,7 @@ import type { Connection, Fetch } from '../runtime/runtime.ts';
 import { describeError } from '../telemetry/log.ts';
 import { adminOnly } from './admin/admin-only.ts';
 import { listKeys, readKeyVersion, replaceKeys } from './admin/api-keys.ts';
+import { readAliases, replaceAliases } from './admin/model-aliases.ts';
 import { pushSiblingMap, readSiblingMap } from './admin/sibling-map.ts';
 import { allowAnyOrigin, preflightResponse } from './cors.ts';
 import { liveness, readiness } from './health.ts';
@@ -57,6 +58,7 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
   app.get('/admin/api-keys', listKeys(ports)).all(only('GET, HEAD'));
   app.get('/admin/api-keys/version', readKeyVersion(ports)).all(only('GET, HEAD'));
   app.post('/admin/api-keys/replace', replaceKeys(ports)).all(only('POST'));
+  app.get('/admin/model-aliases', readAliases(ports)).put(replaceAliases(ports)).all(only('GET, HEAD, PUT'));
 
   app.notFound((c) => {
     c.var.record.errorCode = wireCodeOf('path_unknown');

@@ -12,6 +12,7 @@ import { readInferenceRequest, replaceModel } from '../routing/inference-request
 import { EMPTY_MAP } from '../site/sibling-map.ts';
 import { readBody } from './body.ts';
 import { type Admitted, type Arrival, enter, finishEntrance, forbidden } from './entrance.ts';
+import { resolveModel } from './model-aliases.ts';
 import { redirectResponse } from './redirect.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 import { serveHere } from './serve-here.ts';
@@ -33,7 +34,7 @@ export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<
     const entrance = enter(ports, arrival);
     const body = await readBody(c.req.raw, ports.maxRequestBytes);
     const admitted = finishEntrance(ports, arrival, entrance, body);
-    const asked = readAsked(admitted, body);
+    const asked = readAsked(ports, arrival, admitted, body);
     arrival.record.model = asked.model;
     return (
       redirectOrStay(ports, arrival, asked) ??
@@ -54,12 +55,15 @@ function arrive(ports: RouterPorts, endpoint: Endpoint, c: Context<RouterEnv>): 
   };
 }
 
-/** A token brings its model along, and the engine is sent that one (R-130, D-38); a new request names its own. */
-function readAsked(admitted: Admitted, body: Uint8Array<ArrayBuffer>): Asked {
+/**
+ * A token brings its model along, and the engine is sent that one, no alias resolved again (R-130, D-38); a new request
+ * names its own, or an alias (R-018).
+ */
+function readAsked(ports: RouterPorts, arrival: Arrival, admitted: Admitted, body: Uint8Array<ArrayBuffer>): Asked {
   const request = readInferenceRequest(body);
   if (!request.ok) throw new RouterError('request_invalid', request.fault);
   const sent = request.value.model;
-  const model = admitted.claims?.model ?? sent;
+  const model = admitted.claims?.model ?? resolveModel(ports, arrival, admitted, sent);
   if (!mayUseModel(admitted.caller, model)) throw forbidden(model);
   return { admitted, model, received: body, forwarded: model === sent ? body : replaceModel(body, model) };
 }

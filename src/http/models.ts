@@ -5,22 +5,33 @@ import type { Agent } from '../agents/agent.ts';
 import { authenticate, type Caller, mayUseModel } from '../auth/authenticate.ts';
 import { readCredentials } from '../auth/credentials.ts';
 import { RouterError } from '../errors.ts';
+import { resolveAlias } from '../routing/alias.ts';
 import { ENDPOINTS } from '../routing/endpoint.ts';
 import type { Kind } from '../site/kind.ts';
 import { ownScope, scopeIncludes } from '../site/scope.ts';
 import type { SiblingMap } from '../site/sibling-map.ts';
 import type { SiteId } from '../site/site.ts';
+import { currentMap, modelsOf } from './model-aliases.ts';
 import { jsonResponse } from './respond.ts';
 import type { RedirectSite, RouterEnv, RouterPorts } from './router-ports.ts';
 
 interface Listed {
   readonly id: string;
-  readonly capability: string;
+  /** Undefined for an alias of a model that is not known here. */
+  readonly capability: string | undefined;
   /** Empty for a model that only a sibling site serves. */
   readonly agents: readonly Agent[];
+  /** Of an alias: its models that the key may use, in the operator's order. */
+  readonly aliasFor?: readonly string[];
 }
 
-/** The list, in the order of the agents and then of the map. A redirect token opens no listing (D-26). */
+/** What has a name here: the models of the agents, and those that the map places within this site's default scope. */
+interface Known {
+  readonly local: ReadonlyMap<string, Listed>;
+  readonly placed: ReadonlyMap<string, Listed>;
+}
+
+/** The list, in the order of the agents, the map and the aliases. A redirect token opens no listing (D-26). */
 export function listModels(ports: RouterPorts): Handler<RouterEnv> {
   return (c) => {
     const data = visibleModels(ports, authenticated(ports, c)).map((model) => formatModel(model));
@@ -33,9 +44,10 @@ export function readModel(ports: RouterPorts): Handler<RouterEnv, '/v1/models/:i
   return (c) => {
     const caller = authenticated(ports, c);
     const id = c.req.param('id');
-    const model = ports.agents.models().find((local) => local.id === id) ?? placedInScope(ports.redirect).get(id);
-    if (model === undefined || !mayUseModel(caller, id))
-      throw new RouterError('model_not_found', `The model "${id}" is not known here.`);
+    const known = knownModels(ports);
+    const real = known.local.get(id) ?? known.placed.get(id);
+    const model = real !== undefined && mayUseModel(caller, id) ? real : readAlias(ports, caller, known, id);
+    if (model === undefined) throw new RouterError('model_not_found', `The model "${id}" is not known here.`);
     const list = model.agents.map(formatAgent);
     return jsonResponse(200, formatModel(model, list.length === 0 ? {} : { list }));
   };
@@ -49,10 +61,31 @@ function authenticated(ports: RouterPorts, c: Context<RouterEnv>): Caller {
 }
 
 function visibleModels(ports: RouterPorts, caller: Caller): readonly Listed[] {
-  const local = ports.agents.models();
-  const here = new Set(local.map((model) => model.id));
-  const placed = [...placedInScope(ports.redirect).values()].filter((model) => !here.has(model.id));
-  return [...local, ...placed].filter((model) => mayUseModel(caller, model.id));
+  const known = knownModels(ports);
+  const placed = [...known.placed.values()].filter((model) => !known.local.has(model.id));
+  const real = [...known.local.values(), ...placed].filter((model) => mayUseModel(caller, model.id));
+  const aliases = [...ports.aliases.current().keys()].flatMap((id) => readAlias(ports, caller, known, id) ?? []);
+  return [...real, ...aliases];
+}
+
+function knownModels({ agents, redirect }: RouterPorts): Known {
+  return { local: new Map(agents.models().map((model) => [model.id, model])), placed: placedInScope(redirect) };
+}
+
+/**
+ * An alias as its callers see it: with capability and agents of the model it resolves to now, of whatever kind that is.
+ * Undefined when the key may use none of its models, when a real model has its name, and when there is no such alias.
+ */
+function readAlias(ports: RouterPorts, caller: Caller, { local, placed }: Known, id: string): Listed | undefined {
+  const models = modelsOf(ports, currentMap(ports), id)?.filter((model) => mayUseModel(caller, model)) ?? [];
+  const model = resolveAlias(models, {
+    mayUse: () => true,
+    isServedHere: (name) => local.get(name)?.agents.some(isHealthy) === true,
+    isPlaced: (name) => placed.has(name),
+  });
+  if (model === undefined) return undefined;
+  const { capability, agents = [] } = local.get(model) ?? placed.get(model) ?? {};
+  return { id, capability, agents, aliasFor: models };
 }
 
 /** By map, for a map may have 100,000 placements and a client may ask as often as it likes. */
@@ -83,17 +116,22 @@ function capabilityOf(kind: Kind): string {
   return ENDPOINTS.find((endpoint) => endpoint.kind === kind)?.capability ?? kind;
 }
 
-function formatModel({ id, capability, agents }: Listed, more: object = {}): object {
+function isHealthy({ state }: Agent): boolean {
+  return state === 'healthy';
+}
+
+function formatModel({ id, capability, agents, aliasFor }: Listed, more: object = {}): object {
   const summary = {
     total: agents.length,
-    healthy: agents.filter((agent) => agent.state === 'healthy').length,
+    healthy: agents.filter(isHealthy).length,
     total_capacity: agents.reduce((sum, agent) => sum + agent.setting.capacity, 0),
     engines: [...new Set(agents.map((agent) => agent.setting.engine))],
     regions: [],
   };
-  return { id, object: 'model', capability, agents: { ...summary, ...more } };
+  return { id, object: 'model', capability, alias_for: aliasFor, agents: { ...summary, ...more } };
 }
 
-function formatAgent({ setting, state }: Agent): object {
-  return { peer_id: setting.id, engine: setting.engine, capacity: setting.capacity, is_healthy: state === 'healthy' };
+function formatAgent(agent: Agent): object {
+  const { id, engine, capacity } = agent.setting;
+  return { peer_id: id, engine, capacity, is_healthy: isHealthy(agent) };
 }

@@ -7,6 +7,7 @@ import type { DispatchOutcome, DispatchRequest } from '../dispatch/dispatch.ts';
 import type { NowMs, RandomBytes } from '../lib/clock.ts';
 import type { Keyring } from '../redirect/keyring.ts';
 import type { UsedTokenLedger } from '../redirect/ledger.ts';
+import type { AliasStore } from '../routing/alias-store.ts';
 import type { Connection } from '../runtime/runtime.ts';
 import type { AllowedDomain } from '../site/allowed-domain.ts';
 import type { SiblingMapStore } from '../site/sibling-map-store.ts';
@@ -32,6 +33,7 @@ export interface RouterPorts {
   /** Undefined: cross-site redirect is off, and the router behaves as without it. */
   readonly redirect: RedirectSite | undefined;
   readonly agents: AgentRegistry;
+  readonly aliases: AliasStore;
   readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;
   readonly maxRequestBytes: number;
   readonly active: ActiveRequests;

@@ -18,6 +18,7 @@ export function formatAccessLine(record: RequestRecord, endedMs: number): string
     latency_ms: roundMs(endedMs - record.startedMs),
     first_byte_ms: record.firstByteMs === undefined ? undefined : roundMs(record.firstByteMs),
     key_id: record.keyId,
+    alias: record.alias,
     model: record.model,
     agent_id: record.agentId,
     origin_site: record.originSite,

@@ -23,6 +23,8 @@ export interface RequestRecord {
   /** Why the token that came with the request was refused, whatever followed (E2: for logs and metrics only). */
   refusalReason: RefusalReason | undefined;
   keyId: string | undefined;
+  /** The alias that the request named, if it named one: a name of the operator's table. */
+  alias: string | undefined;
   /** The routed model, once the caller may use it. */
   model: string | undefined;
   agentId: string | undefined;

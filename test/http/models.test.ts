@@ -188,3 +188,69 @@ describe('GET /v1/models/{id}', () => {
     assert.doesNotMatch(text, /10\.0\.0|8000|http/);
   });
 });
+
+describe('An alias in GET /v1/models', () => {
+  const ONLY_B = { id: 'key-b', secret: 'sk-b', allowed_models: ['b', 'auto'] } as const;
+  const B_BEARER = { authorization: `Bearer ${ONLY_B.secret}` };
+  const agents = [
+    { models: ['a'], down: true },
+    { models: ['b'], capacity: 3, capability: 'embedding' as const },
+  ];
+
+  it('comes last, with its models and with capability and agents of the one it resolves to now', async () => {
+    const site = createTestRouter({ agents, aliases: { auto: ['none', 'a', 'b'], first: ['a'] } });
+    const [, , auto, first] = await list(site);
+    const summary = { total: 1, healthy: 1, total_capacity: 3, engines: ['vllm'], regions: [] };
+    const aliasFor = ['none', 'a', 'b'];
+    assert.deepEqual(auto, {
+      id: 'auto',
+      object: 'model',
+      capability: 'embedding',
+      alias_for: aliasFor,
+      agents: summary,
+    });
+    const down = { ...summary, healthy: 0, total_capacity: 10 };
+    assert.deepEqual(first, { id: 'first', object: 'model', capability: 'llm', alias_for: ['a'], agents: down });
+    const one = (await (await read(site, 'auto')).json()) as Model;
+    const agent = { peer_id: 'agent-2', engine: 'vllm', capacity: 3, is_healthy: true };
+    assert.deepEqual(one, { ...auto, agents: { ...summary, list: [agent] } });
+  });
+
+  it('shows what the map places in this country before what is nowhere, and no capability of what nobody knows', async () => {
+    const site = siteA({ aliases: { auto: ['none', 'rr'], lost: ['none'], 'org/auto': ['m'] } });
+    const empty = { total: 0, healthy: 0, total_capacity: 0, engines: [], regions: [] };
+    const aliases = (await list(site)).slice(3);
+    assert.deepEqual(aliases, [
+      { id: 'auto', object: 'model', capability: 'reranker', alias_for: ['none', 'rr'], agents: empty },
+      { id: 'lost', object: 'model', alias_for: ['none'], agents: empty },
+      { id: 'org/auto', object: 'model', capability: 'llm', alias_for: ['m'], agents: empty },
+    ]);
+    for (const path of ['org/auto', 'org%2Fauto']) assert.equal(await outcomeOf(read(site, path)), '200');
+  });
+
+  it('is there for a key that may use one of its models, and shows only those (T-34)', async () => {
+    const aliases = { auto: ['a', 'b'], closed: ['a'] };
+    const site = createTestRouter({ agents, aliases, extraKeys: [ONLY_B] });
+    const entries = await list(site, B_BEARER);
+    assert.deepEqual(
+      entries.map((entry) => [entry.id, (entry as unknown as { alias_for?: string[] }).alias_for]),
+      [
+        ['b', undefined],
+        ['auto', ['b']],
+      ],
+    );
+    const one = (id: string) => outcomeOf(site.send(`/v1/models/${id}`, { headers: B_BEARER }));
+    assert.deepEqual([await one('auto'), await one('closed')], ['200', '404 model_not_found']);
+  });
+
+  it('is not there when a real model has its name, even one that the key may not see', async () => {
+    const site = createTestRouter({ agents, aliases: { a: ['b'] }, extraKeys: [ONLY_B] });
+    assert.deepEqual(await ids(site), ['a', 'b']);
+    assert.deepEqual(await ids(site, B_BEARER), ['b']);
+    assert.equal(await outcomeOf(site.send('/v1/models/a', { headers: B_BEARER })), '404 model_not_found');
+    const [real] = await list(site);
+    assert.equal('alias_for' in (real ?? {}), false);
+    const us = { ...FIXTURE_MAP, placements: [placement('us', 'chat', 'site-us-1')] };
+    assert.deepEqual(await ids(siteA({ map: us, aliases: { us: ['m'] } })), []);
+  });
+});

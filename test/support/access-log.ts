@@ -12,6 +12,7 @@ export interface AccessLine {
   readonly latency_ms: number;
   readonly first_byte_ms?: number;
   readonly key_id?: string;
+  readonly alias?: string;
   readonly model?: string;
   readonly agent_id?: string;
   readonly origin_site?: string;

@@ -17,6 +17,7 @@ import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
 import { ok, type Result } from '../../src/lib/result.ts';
 import { parseSecretsVariable } from '../../src/redirect/keyring.ts';
 import { UsedTokenLedger } from '../../src/redirect/ledger.ts';
+import { AliasStore } from '../../src/routing/alias-store.ts';
 import type { Connection, Fetch } from '../../src/runtime/runtime.ts';
 import { parseAllowedDomain } from '../../src/site/allowed-domain.ts';
 import { parseSiblingMap } from '../../src/site/parse-sibling-map.ts';
@@ -69,6 +70,8 @@ export interface TestRouterSettings {
     readonly models: readonly string[];
     readonly down?: boolean;
   })[];
+  /** Alias to its models. */
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
   /** The engine behind every agent; by default it echoes the request it was sent as JSON. */
   readonly engine?: EngineFetch;
   readonly maxRequestBytes?: number;
@@ -147,6 +150,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
         : { mode: 'api-key', keys: must(parseAdminKeys(ADMIN_KEY)) },
     redirect,
     agents,
+    aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
     active,

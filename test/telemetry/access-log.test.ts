@@ -19,6 +19,7 @@ function record(change: Partial<RequestRecord> = {}): RequestRecord {
     errorCode: undefined,
     refusalReason: undefined,
     keyId: undefined,
+    alias: undefined,
     model: undefined,
     agentId: undefined,
     redirectSite: undefined,

@@ -5,6 +5,7 @@ import type { Handler } from 'hono';
 import { warnAboutMap } from '../../site/map-warnings.ts';
 import { parseSiblingMap } from '../../site/parse-sibling-map.ts';
 import { formatSiblingMap, type SiblingMap } from '../../site/sibling-map.ts';
+import { warnOfHiddenAliases } from '../model-aliases.ts';
 import { adminError } from '../respond.ts';
 import type { RedirectSite, RouterEnv, RouterPorts } from '../router-ports.ts';
 import { readAdminBody } from './admin-body.ts';
@@ -50,6 +51,7 @@ function acceptPush(ports: RouterPorts, redirect: RedirectSite, body: Uint8Array
     ports.log.warn('Sibling map changed without a new version', { version: String(version), from, to });
   }
   for (const warning of warnAboutMap(parsed.value, ports.nowMs())) ports.log.warn(warning);
+  warnOfHiddenAliases(ports);
   return jsonText(200, `{"ok":true,"version":${version}}`);
 }
 

@@ -9,6 +9,7 @@ const ORDER_TESTS = [
   'test/http/loop-guard.test.ts',
   'test/http/order.test.ts',
   'test/http/accepting.test.ts',
+  'test/http/model-aliases.test.ts',
   'test/http/home-sites.test.ts',
   'test/http/redirect.test.ts',
   'test/http/refusal.test.ts',
@@ -23,7 +24,11 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
     'siteId: ports.redirect.siteId, map: ports.redirect.maps.current()',
   ],
   'a forbidden model is redirected': ['  if (!mayUseModel(admitted.caller, model)) throw forbidden(model);\n', ''],
-  'the body names the model of an accepted token': ['admitted.claims?.model ?? sent', 'sent'],
+  'the body names the model of an accepted token': ['admitted.claims?.model ?? ', ''],
+  'an accepted token does not bring its model past the aliases': [
+    'admitted.claims?.model ?? resolveModel(ports, arrival, admitted, sent)',
+    'resolveModel(ports, arrival, admitted, admitted.claims?.model ?? sent)',
+  ],
   'an engine is sent another model than was routed': ['model === sent ? body : replaceModel(body, model)', 'body'],
   'the body is read before the token is checked': [
     [`    const entrance = enter(ports, arrival);\n`, ''],
