@@ -26,6 +26,8 @@ import { createMetrics, type MetricSources, type Metrics } from '../telemetry/me
 import type { CommandOutput } from './command-output.ts';
 import type { LineWriter } from './line-writer.ts';
 import { openListeners } from './listeners.ts';
+import { Reloader } from './reload.ts';
+import { modelAliasReload } from './reload-model-aliases.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** Serves until a signal ends it; resolves with the exit code. */
@@ -66,12 +68,19 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
     return 1;
   }
   const stopProbing = startProbing(agents, { fetch: engineFetch(runtime), timers: systemTimers });
+  process.on('SIGHUP', reloaderOf(config, ports));
   print(`listening http ${listeners.value.http.url}`);
   print(`listening metrics ${listeners.value.metrics.url}`);
   await shutdown.run(listeners.value, active);
   stopProbing();
   await endLogs(around);
   return 0;
+}
+
+/** What SIGHUP renews, each thing on its own. */
+function reloaderOf(config: Config, ports: RouterPorts): () => void {
+  const reloader = new Reloader([...modelAliasReload(config.modelAliases.file, ports)], ports.log, ports.isStopping);
+  return () => void reloader.run();
 }
 
 /** A pipe that nobody empties would keep the process alive for the lines in it. */
@@ -150,7 +159,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     admin: config.admin,
     redirect,
     agents,
-    aliases: new AliasStore(),
+    aliases: new AliasStore(config.modelAliases.table),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,
     active,

@@ -39,7 +39,7 @@ export class Shutdown {
 
   /** Resolves when both listeners are closed and every request has ended or was cut. */
   async run(listeners: { readonly http: Listener; readonly metrics: Listener }, active: ActiveRequests): Promise<void> {
-    const name = await firstSignal(this.#log);
+    const name = await firstSignal();
     process.once('SIGTERM', () => process.exit(1));
     process.once('SIGINT', () => process.exit(1));
     this.#isStopping = true;
@@ -75,10 +75,8 @@ export class Shutdown {
   }
 }
 
-/** SIGHUP would end a process that does not listen for it. */
-function firstSignal(log: Log): Promise<string> {
+function firstSignal(): Promise<string> {
   return new Promise((resolve) => {
-    process.on('SIGHUP', () => log.warn('SIGHUP: this version reloads nothing, restart it to apply settings'));
     process.once('SIGTERM', () => resolve('SIGTERM'));
     process.once('SIGINT', () => resolve('SIGINT'));
   });

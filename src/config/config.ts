@@ -7,6 +7,7 @@ import { fault, ok, type Result } from '../lib/result.ts';
 import { readCommandLine } from './command-line.ts';
 import { GO_ROUTER_SETTINGS, judgeGoRouterSettings } from './go-router-settings.ts';
 import { type ClientMode, readAdmin, readClientMode } from './read-auth.ts';
+import { type AliasConfig, readModelAliases } from './read-model-aliases.ts';
 import { type RedirectConfig, readRedirect } from './read-redirect.ts';
 import { readTls, type TlsConfig } from './read-tls.ts';
 import { quote } from './setting.ts';
@@ -30,6 +31,7 @@ export interface Config {
   readonly redirect: RedirectConfig | undefined;
   /** Their IDs differ. May be empty: a site that only redirects. */
   readonly agents: readonly AgentSetting[];
+  readonly modelAliases: AliasConfig;
   /** 1 to 86,400,000 each. */
   readonly timeouts: { readonly requestMs: number; readonly streamIdleMs: number };
   /** Delay 0 to 3,600,000, grace 0 to 86,400,000. */
@@ -76,6 +78,7 @@ function readGroups(reader: SettingsReader): Config | undefined {
   const mode = readClientMode(reader);
   const admin = readAdmin(reader, mode);
   const agents = readAgents(reader);
+  const modelAliases = readModelAliases(reader, agents);
   const redirect = readRedirect(reader);
   const timeouts = {
     requestMs: reader.read(SETTINGS.requestTimeout),
@@ -84,7 +87,7 @@ function readGroups(reader: SettingsReader): Config | undefined {
   const shutdown = { delayMs: reader.read(SETTINGS.shutdownDelay), graceMs: reader.read(SETTINGS.shutdownGrace) };
   reader.read(SETTINGS.quotaBackend);
   if (mode === undefined || admin === undefined) return undefined;
-  return { http, metrics, auth: { mode }, admin, redirect, agents, timeouts, shutdown };
+  return { http, metrics, auth: { mode }, admin, redirect, agents, modelAliases, timeouts, shutdown };
 }
 
 function readAgents(reader: SettingsReader): readonly AgentSetting[] {

@@ -12,6 +12,7 @@ export const GROUPS = [
   'Clients',
   'Administration',
   'Engines',
+  'Routing',
   'Cross-site redirect',
   'Time limits',
   'Shutdown',

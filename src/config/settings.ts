@@ -100,6 +100,15 @@ export const SETTINGS = {
       'Without a MODEL, all that the engine lists',
     isRepeatable: true,
   },
+  modelAliasesFile: {
+    group: 'Routing',
+    flag: '--model-aliases-file',
+    variable: 'HIVENET_ROUTER_MODEL_ALIASES_FILE',
+    argument: 'FILE',
+    parse: parsePath,
+    example: '/etc/hivenet-router/model-aliases.yaml',
+    help: 'YAML that maps a name to one model or to a list of models; SIGHUP reads it again',
+  },
   siteId: {
     group: 'Cross-site redirect',
     flag: '--site-id',

@@ -159,6 +159,7 @@ describe('readConfig() chooses the source', () => {
       auth: { mode: 'none' },
       redirect: undefined,
       agents: [],
+      modelAliases: { file: undefined, table: new Map() },
       timeouts: { requestMs: 60_000, streamIdleMs: 60_000 },
       shutdown: { delayMs: 0, graceMs: 30_000 },
     });
