@@ -13,7 +13,7 @@ import {
 import type { Credentials } from '../auth/credentials.ts';
 import { RouterError } from '../errors.ts';
 import type { RedirectClaims } from '../redirect/claims.ts';
-import type { Passage } from '../redirect/next-hop.ts';
+import { fallbackPassage, type Passage, passageOf } from '../redirect/next-hop.ts';
 import { type Refusal, verifyBeforeBody, verifyBody } from '../redirect/verify.ts';
 import { NEW_PASSAGE } from '../routing/decide-route.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
@@ -76,7 +76,7 @@ export function finishEntrance(ports: RouterPorts, arrival: Arrival, entrance: E
   const { claims } = entrance;
   return {
     caller: outcome.caller,
-    passage: { hops: claims.hop, origin: claims.origin },
+    passage: passageOf(claims),
     scope: claims.scope,
     claims,
   };
@@ -115,20 +115,14 @@ export function forbidden(model: string): RouterError {
   return new RouterError('model_forbidden', `The API key may not use the model "${model}".`);
 }
 
-/**
- * After a refusal, counted once whatever follows (R-125): the request's own key, or 401. Hops and origin carry over
- * from a token whose MAC verified; otherwise the request is never redirected again (A6, D-33).
- */
+/** After a refusal, counted once whatever follows (R-125): the request's own key, or 401. */
 function enterOnOwnKey(ports: RouterPorts, arrival: Arrival, refusal: Refusal): Admitted {
   ports.metrics.redirect?.refused(refusal.reason);
   arrival.record.refusalReason = refusal.reason;
   forgetClaims(ports, arrival);
   const caller = authenticateFallback(ports.auth, arrival.credentials, ports.nowMs());
   if (caller === undefined) throw new RouterError('token_refused', TOKEN_REFUSED);
-  const { authentic } = refusal;
-  const passage: Passage =
-    authentic === undefined ? { hops: 2, origin: undefined } : { hops: authentic.hop, origin: authentic.origin };
-  return newRequest(ports, arrival, { caller, passage });
+  return newRequest(ports, arrival, { caller, passage: fallbackPassage(refusal) });
 }
 
 /** From check 6 on the request is that of the token's chain, also when it ends early (R-128, R-209). */

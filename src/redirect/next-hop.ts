@@ -5,6 +5,7 @@ import { Buffer } from 'node:buffer';
 import type { RandomBytes } from '../lib/clock.ts';
 import type { SiteId } from '../site/site.ts';
 import type { RedirectClaims } from './claims.ts';
+import type { Refusal } from './verify.ts';
 
 /** What a redirect carries on. Of an accepted token: its claims as they are. */
 export type CarriedClaims = Pick<
@@ -16,6 +17,20 @@ export type CarriedClaims = Pick<
 export interface Passage {
   readonly hops: 0 | 1 | 2;
   readonly origin: SiteId | undefined;
+}
+
+/** The passage of a request that an authentic token brought here, accepted or not. */
+export function passageOf(claims: RedirectClaims): Passage {
+  return { hops: claims.hop, origin: claims.origin };
+}
+
+/**
+ * The passage of a request that goes on with its own key after its token was refused. As a literally new request it
+ * could be redirected for ever, between two sites of different secrets or where a site's URL leads back. So hops and
+ * origin carry over from a token whose MAC verified, and without one there is no further redirect (A6, D-33, R-123).
+ */
+export function fallbackPassage({ authentic }: Refusal): Passage {
+  return authentic === undefined ? { hops: 2, origin: undefined } : passageOf(authentic);
 }
 
 /** The redirect about to be made. */

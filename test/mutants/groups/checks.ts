@@ -129,11 +129,6 @@ const AFTER_BODY: readonly Mutant[] = [
       'arrivedMs: ports.nowMs()',
     ],
     'a token of another path passes': ['endpoint: arrival.endpoint.path', "endpoint: '/v1/chat/completions'"],
-    'an accepted token forgets its hop': ['hops: claims.hop, origin: claims.origin', 'hops: 0, origin: claims.origin'],
-    'an accepted token forgets its origin': [
-      'hops: claims.hop, origin: claims.origin',
-      'hops: claims.hop, origin: undefined',
-    ],
     'the header decides the scope of an accepted token': [
       '    scope: claims.scope,',
       '    scope: readScope(ports, arrival) ?? claims.scope,',

@@ -4,6 +4,23 @@ import { type Mutant, mutantsOf } from '../mutant.ts';
 
 const ENTRANCE = 'src/http/entrance.ts';
 
+const NEXT_HOP: readonly Mutant[] = mutantsOf(
+  'src/redirect/next-hop.ts',
+  ['test/redirect/next-hop.test.ts', 'test/http/loop-guard.test.ts', 'test/http/refusal.test.ts'],
+  {
+    'a forged token starts a request anew': ['{ hops: 2, origin: undefined }', '{ hops: 0, origin: undefined }'],
+    'a forged token costs one redirect': ['{ hops: 2, origin: undefined }', '{ hops: 1, origin: undefined }'],
+    'a refused token forgets its hops': [': passageOf(authentic)', ': { ...passageOf(authentic), hops: 0 }'],
+    'a refused token forgets its origin': [
+      ': passageOf(authentic)',
+      ': { ...passageOf(authentic), origin: undefined }',
+    ],
+    'a refused token forbids every redirect': [': passageOf(authentic)', ': { ...passageOf(authentic), hops: 2 }'],
+    'a token forgets its hop': ['hops: claims.hop', 'hops: 0'],
+    'a token forgets its origin': ['origin: claims.origin }', 'origin: undefined }'],
+  },
+);
+
 const FALLBACK: readonly Mutant[] = mutantsOf(
   ENTRANCE,
   [
@@ -19,11 +36,6 @@ const FALLBACK: readonly Mutant[] = mutantsOf(
       'redirect === undefined || arrival',
       'redirect === undefined && arrival',
     ],
-    'a forged token starts a request anew': ['{ hops: 2, origin: undefined }', 'NEW_PASSAGE'],
-    'a forged token costs one redirect': ['{ hops: 2, origin: undefined }', '{ hops: 1, origin: undefined }'],
-    'a refused token forgets its hops': ['hops: authentic.hop, origin', 'hops: 0, origin'],
-    'a refused token forgets its origin': ['origin: authentic.origin', 'origin: undefined'],
-    'a refused token forbids every redirect': ['hops: authentic.hop, origin', 'hops: 2, origin'],
     'a refusal is not counted': ['ports.metrics.redirect?.refused(refusal.reason);', ''],
     'a refusal is counted twice': [
       'ports.metrics.redirect?.refused(refusal.reason);',
@@ -69,4 +81,4 @@ const RECORD: readonly Mutant[] = mutantsOf(
   },
 );
 
-export const PASSAGE: readonly Mutant[] = [...FALLBACK, ...RECORD];
+export const PASSAGE: readonly Mutant[] = [...NEXT_HOP, ...FALLBACK, ...RECORD];
