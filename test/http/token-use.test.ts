@@ -145,6 +145,17 @@ describe('a token that is not used up', () => {
     assert.equal((await follow(site, token)).status, 200);
     assert.deepEqual(await rejections(site), counted({ body: 1 }));
   });
+
+  it('by a clock that ran ahead: it works once, when the clock is right again (S61)', async () => {
+    const site = siteB();
+    const token = tokenForB();
+    site.nowMs += 600_000;
+    assert.equal((await follow(site, token)).status, 401);
+    site.nowMs -= 600_000;
+    assert.equal((await follow(site, token)).status, 200);
+    assert.equal((await follow(site, token)).status, 401);
+    assert.deepEqual(await rejections(site), counted({ expired: 1, replay: 1 }));
+  });
 });
 
 describe('a token that stays used', () => {

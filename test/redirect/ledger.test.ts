@@ -108,7 +108,16 @@ describe('UsedTokenLedger', () => {
     assert.deepEqual([ledger.size, ledger.isFull], [1, false]);
   });
 
-  it('holds 1,048,576 live IDs unless told otherwise (D-43)', () => {
+  it('takes a token that it had no room for once there is some: it was never used (S61)', () => {
+    const ledger = new UsedTokenLedger(1);
+    const later = ending(END_MS + 120_000, 2);
+    use(ledger, ending(END_MS, 1), NOW_MS);
+    assert.equal(use(ledger, later, NOW_MS), 'replay');
+    assert.equal(use(ledger, later, END_MS + 61_000), undefined);
+    assert.equal(use(ledger, later, END_MS + 61_000), 'replay');
+  });
+
+  it('holds 1,048,576 live IDs unless told otherwise (D-43)', { timeout: 60_000 }, () => {
     const ledger = new UsedTokenLedger();
     for (let number = 0; number < 1_048_576; number += 1) ledger.markUsed(ending(END_MS, number), NOW_MS);
     assert.equal(ledger.check(ending(END_MS, 1_048_576), NOW_MS), 'replay');

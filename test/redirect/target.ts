@@ -33,11 +33,14 @@ export function presented(shown: readonly string[], change: Partial<Presented> =
   return { shown, facts: facts(), bodyHash: claims().bodyHash, completeMs: NOW_MS, ...change };
 }
 
+/** What check 8 asks of a ledger: ours, or a worse one that a simulation has to find out. */
+export type TokenLedger = Pick<UsedTokenLedger, 'check' | 'markUsed'>;
+
 export class Target {
-  readonly ledger: UsedTokenLedger;
+  readonly ledger: TokenLedger;
   readonly #keyring: Keyring;
 
-  constructor(ledger: UsedTokenLedger = new UsedTokenLedger(), secrets: Keyring = keyring()) {
+  constructor(ledger: TokenLedger = new UsedTokenLedger(), secrets: Keyring = keyring()) {
     this.ledger = ledger;
     this.#keyring = secrets;
   }
