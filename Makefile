@@ -12,10 +12,10 @@ SOURCES := $(shell find src -name '*.ts') package.json
 CORE_TESTS := test/lib test/site test/redirect test/auth test/routing
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test check mutants bench soak clean
+.PHONY: help build run demo test check check-model mutants bench soak clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 node_modules/.installed: package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel=error
@@ -42,6 +42,9 @@ check: node_modules/.installed ## Types, format, lint, room directions, dead cod
 	$(BIN)/biome ci .
 	$(BIN)/deno check src/main.deno.ts $(CORE_TESTS)
 	$(BUN) $(BIN)/knip
+
+check-model: node_modules/.installed ## Search every fleet for a loop, every trace for a token used twice (minutes; SEED=n)
+	$(BUN) test/model/main.ts
 
 mutants: node_modules/.installed ## Defects put into the redirect core one by one: each must turn a test red (ONLY='text' takes some)
 	$(BUN) test/mutants/main.ts '$(ONLY)'
