@@ -98,6 +98,68 @@ describe('parseTimestamp()', () => {
   });
 });
 
+describe('parseTimestamp(), any text', () => {
+  const FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|([+-])(\d{2}):(\d{2}))$/;
+
+  /** RFC 3339 without leap seconds, written down anew; undefined where it is none. */
+  function naive(text: string): number | undefined {
+    const [, year, month, day, hour, minute, second, fraction = '', sign, offHours = '0', offMinutes = '0'] =
+      FORM.exec(text) ?? [];
+    if (year === undefined) return undefined;
+    const date = new Date(0);
+    date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+    const isDate = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+    const isTime = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+    if (!isDate || !isTime || Number(offHours) > 23 || Number(offMinutes) > 59) return undefined;
+    const offsetMinutes = (sign === '-' ? -1 : 1) * (Number(offHours) * 60 + Number(offMinutes));
+    const dayMs = ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000;
+    const ms = date.getTime() + dayMs + Number(`${fraction}000`.slice(0, 3)) - offsetMinutes * 60_000;
+    return ms >= YEAR_0_MS && ms <= YEAR_9999_END_MS ? ms : undefined;
+  }
+
+  const two = fc
+    .oneof(fc.integer({ min: 0, max: 61 }), fc.integer({ min: 0, max: 31 }))
+    .map((n) => `${n}`.padStart(2, '0'));
+  const shaped = fc
+    .record({
+      year: fc.constantFrom('0000', '0001', '1900', '2000', '2026', '2028', '9999', '12026', '26'),
+      fields: fc.tuple(two, two, two, two, two),
+      mark: fc.constantFrom('T', 'T', 'T', 't', ' '),
+      fraction: fc.constantFrom('', '', '.5', '.', ',5', '.0019', '.123456789012345678901234567890'),
+      zone: fc.oneof(
+        fc.constantFrom('Z', 'Z', 'z', '', '+01', '+0100'),
+        fc.tuple(two, two).map(([h, m]) => `-${h}:${m}`),
+      ),
+      noise: fc.constantFrom('', '', '', '', ' ', '\n', 'Z'),
+    })
+    .map(({ year, fields: [month, day, hour, minute, second], mark, fraction, zone, noise }) => {
+      return `${year}-${month}-${day}${mark}${hour}:${minute}:${second}${fraction}${zone}${noise}`;
+    });
+
+  it('reads it as a naive reader of RFC 3339 does (D-66)', () =>
+    fc.assert(
+      fc.property(fc.oneof({ weight: 9, arbitrary: shaped }, fc.string({ unit: 'binary' })), (text) => {
+        assert.equal(parseTimestamp(text), naive(text), text);
+      }),
+      { numRuns: 5_000 },
+    ));
+
+  it('reads every moment in every zone and refuses it with one character changed to a letter (D-66)', () =>
+    fc.assert(
+      fc.property(anyMs, fc.integer({ min: -1_439, max: 1_439 }), fc.nat(), (ms, zone, place) => {
+        const local = ms + zone * 60_000;
+        fc.pre(local >= YEAR_0_MS && local <= YEAR_9999_END_MS);
+        const hours = `${Math.trunc(Math.abs(zone) / 60)}`.padStart(2, '0');
+        const minutes = `${Math.abs(zone) % 60}`.padStart(2, '0');
+        const text = `${formatTimestamp(local).slice(0, -1)}${zone < 0 ? '-' : '+'}${hours}:${minutes}`;
+        assert.equal(parseTimestamp(text), ms, text);
+        const index = place % text.length;
+        assert.equal(parseTimestamp(`${text.slice(0, index)}x${text.slice(index + 1)}`), undefined);
+      }),
+      { numRuns: 1_000 },
+    ));
+});
+
 describe('formatTimestamp()', () => {
   it('writes UTC with milliseconds', () => {
     assert.equal(formatTimestamp(NOON_MS), '2026-11-03T12:00:00.000Z');

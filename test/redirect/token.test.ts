@@ -129,6 +129,12 @@ describe('openToken()', () => {
     }
   });
 
+  it('refuses a token under another ID of the very same secret: the ID is signed too (R-084, T-13)', () => {
+    const twins = keyring(`k1:${SECRET_K1}`, `k2:${SECRET_K1}`);
+    const opened = openToken(token().replace('v2.k1.', 'v2.k2.'), twins);
+    assert.equal(opened.ok ? 'opened' : opened.fault, 'signature');
+  });
+
   it('refuses two tokens that swapped their signatures', () => {
     const [one, two] = [token({ tokenId: '0'.repeat(32) }), token({ tokenId: '1'.repeat(32) })];
     assert.equal(reasonOf(one.slice(0, -43) + two.slice(-43)), 'signature');

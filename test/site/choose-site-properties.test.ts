@@ -82,6 +82,21 @@ describe('chooseSite()', () => {
       assert.equal(answer({ ...asker, map: other }), answer({ ...asker, map: mapOf(document) }));
     }));
 
+  it('does not depend on country or EU membership within all, on the time without hints, or on the kind (R-040)', () =>
+    check((document, asker) => {
+      const within = { ...asker, scope: { kind: 'all' } } as const;
+      const unhinted = ({ hint: _hint, ...placement }: Members): Members => placement;
+      const plain = changed(document, ({ placements }) => ({ placements: placements.map(unhinted) }));
+      const turned: Record<string, string> = { chat: 'rerank', embedding: 'chat', rerank: 'embedding' };
+      const other = changed(document, ({ sites, placements }) => ({
+        sites: sites.map((site) => ({ ...site, country: 'AQ', eu: false })),
+        placements: placements.map(unhinted).map((p) => ({ ...p, kind: turned[String(p['kind'])] })),
+      }));
+      const kind = KINDS.find((name) => name === turned[asker.kind]);
+      assert.ok(kind !== undefined);
+      assert.equal(answer({ ...within, map: other, kind, nowMs: 0 }), answer({ ...within, map: plain }));
+    }));
+
   it('does not change when a site outside the home set loses the model (P-09)', () =>
     check((document, asker) => {
       const map = mapOf(document);

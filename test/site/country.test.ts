@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
 import { EU_MEMBERS, parseCountryCode } from '../../src/site/country.ts';
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
@@ -35,6 +36,21 @@ describe('parseCountryCode()', () => {
   ]) {
     it(`refuses ${JSON.stringify(text)} (R-188)`, () => assert.equal(parseCountryCode(text), undefined));
   }
+});
+
+describe('parseCountryCode(), any text', () => {
+  it('takes nothing but two upper-case letters, and nothing around them (R-188)', () =>
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string({ unit: 'binary', maxLength: 3 }), fc.stringMatching(/^[A-Za-z]{1,3}$/)),
+        (text) => {
+          const code = parseCountryCode(text);
+          if (code !== undefined) assert.match(text, /^[A-Z]{2}$/);
+          assert.ok(code === undefined || code === text);
+        },
+      ),
+      { numRuns: 2_000 },
+    ));
 });
 
 describe('EU_MEMBERS', () => {

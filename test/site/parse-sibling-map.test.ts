@@ -106,6 +106,10 @@ describe('parseSiblingMap(), the body', () => {
     'a duplicate name in the root': text.replace('{', '{"schema":3,'),
     'a duplicate name in a site': text.replace('"country":"FR"', '"country":"FR","country":"FR"'),
     'a duplicate name in a placement': text.replace('"kind":"chat"', '"kind":"chat","k\\u0069nd":"chat"'),
+    'a duplicate name in a hint': text.replace(
+      '"scale_from_zero":true',
+      '"scale_from_zero":true,"hint":{"warm":true,"warm":true}',
+    ),
     'an escaped lone surrogate': text.replace('"m"', '"\\ud800"'),
     'a comment': text.replace('{', '{/**/'),
     'a leading zero': text.replace('"version":', '"version":0'),
