@@ -34,6 +34,18 @@ describe('readRedirect()', () => {
     assert.deepEqual(redirect?.allowedDomains, ['.example.com']);
   });
 
+  it('takes flags before variables, for each of its settings (R-141)', () => {
+    const env = { ...REDIRECT, HIVENET_ROUTER_REDIRECT_TOKEN_TTL: '2m' };
+    const args = ['--site-id=site-flag', '--redirect-token-ttl=1m30s', '--redirect-allowed-domains=.flag.example'];
+    const { redirect } = configOf({ args, env });
+    assert.deepEqual(
+      [redirect?.siteId, redirect?.tokenTtlMs, redirect?.allowedDomains],
+      ['site-flag', 90_000, ['.flag.example']],
+    );
+    const fromEnv = configOf({ env }).redirect;
+    assert.deepEqual([fromEnv?.siteId, fromEnv?.tokenTtlMs], ['site-fr-1', 120_000]);
+  });
+
   it('refuses a site ID outside [A-Za-z0-9._-]{1,64} (R-142)', () => {
     for (const id of ['a', 'A.b_c-9', 'x'.repeat(64)]) {
       assert.equal(configOf({ env: REDIRECT, args: ['--site-id', id] }).redirect?.siteId, id);

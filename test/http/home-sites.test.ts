@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { FIXTURE_MAP, placement } from '../support/test-router.ts';
-import { CHAT, CHAT_BODY, claimsOf, follow, siteA, siteB, tokenForB } from './redirect-fixture.ts';
+import vectors from '../vectors/home-set.json' with { type: 'json' };
+import { CHAT, CHAT_BODY, claimsOf, follow, siteA, siteB, siteId, tokenForB } from './redirect-fixture.ts';
 
 describe('the home sites of a key', () => {
   it('go by the ID of the caller’s key: keys spread over the sites (R-039, R-042)', async () => {
@@ -18,6 +19,32 @@ describe('the home sites of a key', () => {
       targets.set(id, target);
     }
     assert.equal(new Set(targets.values()).size, 3);
+  });
+
+  it('do not go by the owner of the key, its secret, its name or what else it may use (R-040)', async () => {
+    const targetsOf = async (fields: object) => {
+      const key = { id: 'key-x', secret: 'sk-x', ...fields };
+      const site = siteA({ extraKeys: [key] });
+      const sessions = Array.from({ length: 16 }, async (_, index) => {
+        const headers = {
+          authorization: `Bearer ${key.secret}`,
+          'x-hivenet-scope': 'all',
+          'x-session-id': `s-${index}`,
+        };
+        return claimsOf(await site.ask(CHAT, CHAT_BODY, headers)).target;
+      });
+      return Promise.all(sessions);
+    };
+    const targets = await targetsOf({});
+    assert.equal(new Set(targets).size, 2);
+    for (const fields of [
+      { owner: 'owner-9' },
+      { secret: 'sk-y' },
+      { name: 'other' },
+      { allowed_models: ['m', 'x'] },
+    ]) {
+      assert.deepEqual(await targetsOf(fields), targets);
+    }
   });
 
   it('are both used by sessions of their own, on a second redirect too (R-046, R-135)', async () => {
@@ -77,5 +104,25 @@ describe('the session of a redirect', () => {
       ['x-session-id', 'b'],
     ]);
     assert.equal(await targetOf(twoLines), await targetOf(new Headers({ 'x-session-id': 'a, b' })));
+  });
+
+  it('of the repeated request orders the home set of a second redirect, by the vectors (R-135, 5.4)', async () => {
+    const [vector] = vectors.cases;
+    const names = Object.keys(vector?.digests ?? {});
+    const sites = [...names, 'site-a', 'site-b'].map((id) => {
+      return { id, url: `https://${id}.example.com`, country: 'FR', eu: true };
+    });
+    const map = { ...FIXTURE_MAP, sites, placements: names.map((site) => placement('llama-3-70b', 'chat', site)) };
+    const key = { id: 'key-abc123', secret: 'sk-abc' };
+    const b = siteB({ siteId: 'site-b', map, agents: [], extraKeys: [key] });
+    const claims = { keyId: key.id, model: 'llama-3-70b', origin: siteId('site-a'), target: siteId('site-b') };
+    const seen = new Set<string>();
+    for (const { session, order } of vector?.sessions ?? []) {
+      const headers: Record<string, string> = { 'x-session-id': Buffer.from(session, 'hex').toString('latin1') };
+      const { hop, target } = claimsOf(await follow(b, tokenForB(claims), { headers }));
+      assert.deepEqual([hop, target], [2, order.split(' ')[0]]);
+      seen.add(target);
+    }
+    assert.deepEqual([...seen], ['site-es-1', 'site-us-1']);
   });
 });

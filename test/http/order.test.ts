@@ -93,12 +93,15 @@ describe('the order of handling', () => {
     assert.equal(await outcomeAtA(CHAT_BODY, bearer('key-1'), { map, agents }), '503 no_agents_available');
   });
 
-  it('does not hold what the map places here: 404 at once (R-031, D-05, issue 2)', async () => {
+  it('answers 404 at once where the map places the model here without scale from zero (R-031)', async () => {
+    const map = { ...FIXTURE_MAP, placements: [placement('m', 'chat', 'site-fr-1')] };
+    assert.equal(await outcomeAtA(CHAT_BODY, bearer('key-1'), { map }), '404 model_not_found');
+  });
+
+  it('does not hold what may wake here either: this version cannot (D-05)', async () => {
     const here = { ...placement('m', 'chat', 'site-fr-1'), scale_from_zero: true };
-    assert.equal(
-      await outcomeAtA(CHAT_BODY, bearer('key-1'), { map: { ...FIXTURE_MAP, placements: [here] } }),
-      '404 model_not_found',
-    );
+    const map = { ...FIXTURE_MAP, placements: [here] };
+    assert.equal(await outcomeAtA(CHAT_BODY, bearer('key-1'), { map }), '404 model_not_found');
   });
 
   const malformed: readonly (readonly [string, string])[] = [

@@ -2,8 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { hashKey } from '../../src/auth/api-key.ts';
 import { RouterError } from '../../src/errors.ts';
-import { bearer, createTestRouter, FIXTURE_MAP, KEYS, type TestRouter } from '../support/test-router.ts';
+import {
+  ADMIN_KEY,
+  bearer,
+  createTestRouter,
+  FIXTURE_MAP,
+  KEYS,
+  SECRETS,
+  type TestRouter,
+} from '../support/test-router.ts';
 import { CHAT, CHAT_BODY, follow, present, readWhole, siteA, siteB, tokenForB } from './redirect-fixture.ts';
 
 const CANARY = 'canary-7d1f';
@@ -124,6 +133,26 @@ describe('the access log', () => {
     await site.admin('POST', '/admin/sibling-map', `{"${CANARY}`);
     const told = await everySink(site);
     for (const secret of [CANARY, ...Object.values(KEYS)]) assert.ok(!told.includes(secret), secret);
+  });
+});
+
+describe('a GET', () => {
+  it('shows no redirect secret, no admin key, no API key and no hash of one (R-153)', async () => {
+    const site = siteB();
+    await follow(site, tokenForB());
+    await follow(site, `${tokenForB()}x`);
+    const paths = ['/admin/sibling-map', '/admin/api-keys', '/admin/api-keys/version', '/v1/models', '/health'];
+    const secrets = [SECRETS.slice(SECRETS.indexOf(':') + 1), ADMIN_KEY, ...Object.values(KEYS)];
+    const told = [await everySink(site)];
+    for (const path of paths) {
+      const shown = path.startsWith('/v1') ? bearer('key-1') : { authorization: `Bearer ${ADMIN_KEY}` };
+      const response = await site.send(path, { headers: shown });
+      assert.equal(response.status, 200);
+      told.push(JSON.stringify([...response.headers]), await response.text());
+    }
+    for (const secret of [...secrets, ...Object.values(KEYS).map(hashKey)]) {
+      for (const text of told) assert.ok(!text.includes(secret), `${secret} in ${text}`);
+    }
   });
 });
 

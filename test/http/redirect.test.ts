@@ -142,6 +142,18 @@ describe('the token of a 307', () => {
     assert.equal(new Set(claims.map(({ requestId }) => requestId)).size, 50);
   });
 
+  it('and its request ID come from the random source of the router, and from nothing else (R-085, R-224)', async () => {
+    const site = siteA();
+    let calls = 0;
+    (site.ports as { random: (size: number) => Uint8Array }).random = (size) => {
+      calls += 1;
+      return new Uint8Array(size).fill(0xab);
+    };
+    const { tokenId, requestId } = claimsOf(await site.ask(CHAT, CHAT_BODY, bearer('key-1')));
+    assert.deepEqual([tokenId, requestId], ['ab'.repeat(16), 'abababab-abab-4bab-abab-abababababab']);
+    assert.equal(calls, 2);
+  });
+
   it('is signed with the first secret (R-086)', async () => {
     const secrets = 'k2:second-secret-for-rotation-tests-0002,k1:0123456789abcdef0123456789abcdef';
     const response = await siteA({ secrets }).ask(CHAT, CHAT_BODY, bearer('key-1'));

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MAP_MAX_BYTES } from '../../src/site/sibling-map.ts';
+import { FIELD_RULES, nth } from '../site/field-rules.ts';
+import { edited, textOf, VALID_MAP } from '../site/map-document.ts';
 import {
   ADMIN_KEY,
   bearer,
@@ -113,6 +115,21 @@ describe('/admin/sibling-map', () => {
     assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '307 model_redirected');
   });
 
+  it('answers 400 to every bad value of every member, and GET stays as it was (R-164, P-12)', async () => {
+    const site = siteA();
+    await push(site, textOf({ ...VALID_MAP, version: 1 }));
+    const before = await held(site);
+    for (const [path, { refused, rule }] of Object.entries(FIELD_RULES)) {
+      const at = nth(path, 1);
+      for (const value of refused) {
+        const pushed = await push(site, textOf(edited(VALID_MAP, at, value)));
+        assert.equal(pushed, `400 ${JSON.stringify({ error: `${at}: ${rule}` })}`);
+        assert.equal(await held(site), before, pushed);
+      }
+    }
+    assert.equal(await site.metric('hivenet_sibling_map_version'), 1);
+  });
+
   it('refuses a map without this router’s site (R-176)', async () => {
     const site = siteA({ siteId: 'site-xx-9', map: undefined });
     assert.match(await push(site, FIXTURE_MAP), /^400 \{"error":"sites: /);
@@ -161,6 +178,16 @@ describe('/admin/sibling-map', () => {
     assert.equal(await push(site, withVersion(highest)), `200 {"ok":true,"version":${highest}}`);
     assert.ok((await held(site)).startsWith(`{"schema":3,"version":${highest},`));
     assert.equal(await push(site, FIXTURE_MAP), `409 {"error":"stale version","current_version":${highest}}`);
+  });
+
+  it('takes any version again after a restart, which is the cure of a poisoned one (R-168, T-29)', async () => {
+    const poison = FIXTURE_TEXT.replace('"version":1,', '"version":18446744073709551615,');
+    const site = siteA();
+    assert.match(await push(site, poison), /^200 /);
+    assert.match(await push(site, FIXTURE_MAP), /^409 /);
+    assert.match(await push(site, poison.replace('"rr"', '"corrected"')), /^200 /);
+    assert.match(await held(site), /"corrected"/);
+    assert.equal(await push(siteA({ map: undefined }), FIXTURE_MAP), '200 {"ok":true,"version":1}');
   });
 
   it('shows a map that can be pushed again as it is, with normalised URLs (R-170, R-186)', async () => {

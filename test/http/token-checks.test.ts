@@ -5,6 +5,7 @@ import { Buffer } from 'node:buffer';
 import { describe, it } from 'node:test';
 import type { RedirectClaims } from '../../src/redirect/claims.ts';
 import { REFUSAL_REASONS, type RefusalReason } from '../../src/redirect/verify.ts';
+import { BODY, NEGATIVE, POSITIVE } from '../redirect/vectors.ts';
 import { bearer, FIXTURE_MAP, NOW_MS, type TestRouter } from '../support/test-router.ts';
 import {
   CHAT,
@@ -82,6 +83,32 @@ describe('the ten reasons', () => {
       assert.deepEqual(await reasonsOf(site), [first]);
     });
   }
+});
+
+describe('the vectors of a token', () => {
+  const secrets = 'k1:0123456789abcdef0123456789abcdef,k2:second-secret-for-rotation-tests-0002';
+  const target = () => {
+    const extraKeys = [{ id: 'key-abc123', secret: 'sk-abc' }];
+    return siteB({ secrets, extraKeys, agents: [{ models: ['llama-3-70b'] }] });
+  };
+  const [T1] = POSITIVE;
+
+  it('are accepted in the form of T1 (4.5)', async () => {
+    const site = target();
+    assert.equal((await follow(site, T1?.text ?? '', { body: BODY })).status, 200);
+    assert.equal(site.accessLines.at(-1)?.['key_id'], 'key-abc123');
+  });
+
+  for (const { name, reason, text } of NEGATIVE) {
+    it(`are refused as ${reason}: ${name} (R-093, R-094, R-095, 4.6)`, async () => {
+      const site = target();
+      assert.equal(await outcomeOf(follow(site, encodeURIComponent(text), { body: BODY })), '401 unauthorized');
+      assert.deepEqual(await reasonsOf(site), [reason]);
+    });
+  }
+
+  it('are five to accept and 47 to refuse (4.5, 4.6)', () =>
+    assert.deepEqual([POSITIVE.length, NEGATIVE.length], [5, 47]));
 });
 
 describe('the limits of each check', () => {

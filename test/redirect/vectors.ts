@@ -11,6 +11,9 @@ export function keyringOf(id: string): Keyring {
   return okValue(parseSecretsFile(present(entry)));
 }
 
+/** The body that T1 is bound to. */
+export const BODY = vectors.body;
+
 /** Every secret of the vectors. */
 export const ALL_SECRETS = okValue(parseSecretsFile(vectors.secretsFile));
 
