@@ -105,11 +105,27 @@ describe('hivenet-router serve', () => {
     assertRefused(await serve([...FREE_PORTS, ...tls]), [names, 'not the key of the certificate']);
   });
 
-  it('refuses a site ID without a secret, and names flag and variable (R-144)', async () => {
-    const site = ['--site-id', 'site-fr-1', '--redirect-allowed-domains', '.example.com'];
-    const names = '--redirect-secret-file (HIVENET_ROUTER_REDIRECT_SECRETS)';
-    assertRefused(await serve([...FREE_PORTS, ...site]), [names, 'required with --site-id']);
-  });
+  const SITE = ['--site-id', 'site-fr-1'];
+  const DOMAINS = ['--redirect-allowed-domains', '.example.com'];
+  const SECRETS = { HIVENET_ROUTER_REDIRECT_SECRETS: `k1:${'s'.repeat(32)}` };
+  const SECRETS_NAMES = '--redirect-secret-file (HIVENET_ROUTER_REDIRECT_SECRETS)';
+  const SITE_NAMES = '--site-id (HIVENET_ROUTER_SITE_ID)';
+  const TTL_NAMES = '--redirect-token-ttl (HIVENET_ROUTER_REDIRECT_TOKEN_TTL)';
+  const DOMAINS_NAMES = '--redirect-allowed-domains (HIVENET_ROUTER_REDIRECT_ALLOWED_DOMAINS)';
+  const AUTH_NAMES = '--auth-mode (HIVENET_ROUTER_AUTH_MODE)';
+  const INCOMPLETE: readonly (readonly [string, readonly string[], Record<string, string>, readonly string[]])[] = [
+    ['a site ID without a secret (R-143)', [...SITE, ...DOMAINS], {}, [SECRETS_NAMES, `required with ${SITE_NAMES}`]],
+    ['a site ID without domains (R-144)', SITE, SECRETS, [DOMAINS_NAMES, `required with ${SITE_NAMES}`]],
+    ['secrets without a site ID (R-145)', DOMAINS, SECRETS, [SITE_NAMES, `required with ${SECRETS_NAMES}`]],
+    ['a bad lifetime (R-146)', [...SITE, ...DOMAINS, '--redirect-token-ttl', '60'], SECRETS, [TTL_NAMES, '"60"']],
+    ['a bad lifetime without a site ID too (R-154)', ['--redirect-token-ttl', 'x'], {}, [TTL_NAMES, '"x"']],
+    ['static keys (R-151)', [...SITE, ...DOMAINS, '--auth-mode', 'api-key'], SECRETS, [AUTH_NAMES, 'static keys']],
+  ];
+  for (const [what, args, env, words] of INCOMPLETE) {
+    it(`refuses ${what}, and names flag and variable`, async () => {
+      assertRefused(await serve([...FREE_PORTS, ...args], { ...WITH_ADMIN, ...env }), words);
+    });
+  }
 
   it('tells no secret that it refuses (R-153)', async () => {
     const secret = 'too-short-but-secret';

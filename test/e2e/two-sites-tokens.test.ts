@@ -39,7 +39,7 @@ describe('A token', () => {
     }
   });
 
-  it('survives an upload that breaks off, and another body (R-112)', async () => {
+  it('survives an upload that breaks off, and another body (R-114)', async () => {
     const location = new URL(await locationOf('m'));
     const connection = await RawConnection.open(country.second.url, country.ground.ca);
     const before = accessLines(country.second).length;

@@ -1,8 +1,7 @@
 // Makes token.json: the token vectors of redirect-requirements 4.5 and 4.6, by node:crypto alone and none of our code,
-// so that the codec in src/redirect is not its own judge. Run: node test/vectors/make-token.mjs
+// so that the codec in src/redirect is not its own judge. Run: node test/vectors/make-token.mjs > test/vectors/token.json
 
 import { createHash, createHmac } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 
 const PATHS = ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens', '/v1/embeddings', '/v1/rerank'];
 const DOMAIN = 'hivenet-router/redirect-token/v2\0';
@@ -192,4 +191,4 @@ if (unlike.size !== 47 || unlike.has(T1_TEXT)) throw new Error('Two vectors are 
 
 const secrets = Object.entries(SECRETS).map(([id, secret]) => `${id}:${secret}`);
 const vectors = { secretsFile: secrets.join('\n'), body: BODY, positive: POSITIVE, negative: NEGATIVE };
-writeFileSync(new URL('token.json', import.meta.url), `${JSON.stringify(vectors, undefined, 2)}\n`);
+console.log(JSON.stringify(vectors, undefined, 2));
