@@ -34,14 +34,15 @@ demo: $(BINARY) ## Two sites, mock engines, real SDKs: a redirect from end to en
 	$(BUN) test/demo/main.ts $(if $(filter-out 0 no false,$(KEEP)),--keep)
 
 test: $(BINARY) ## All tests on Bun, the core rooms' tests on Deno too
-	$(BUN) test --only-failures
+	$(BUN) test --only-failures --timeout 30000
 	NO_COLOR=1 $(BIN)/deno test --allow-env --allow-read --quiet --reporter=dot $(CORE_TESTS) | grep -vx '[.]*'
 
-check: node_modules/.installed ## Types, format, lint, room directions, dead code
+check: node_modules/.installed ## Types, format, lint, room directions, dead code, requirements without a test
 	$(BIN)/tsc
 	$(BIN)/biome ci .
 	$(BIN)/deno check src/main.deno.ts $(CORE_TESTS)
 	$(BUN) $(BIN)/knip
+	$(BUN) test/requirements/check.ts
 
 check-model: node_modules/.installed ## Search every fleet for a loop, every trace for a token used twice (minutes; SEED=n)
 	$(BUN) test/model/main.ts
