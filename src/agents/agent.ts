@@ -20,6 +20,10 @@ export interface AgentSetting {
   readonly models: readonly string[];
   /** Requests and streams at a time, at least 1. */
   readonly capacity: number;
+  /** Answers 200 to GET when the engine is up; undefined: the engine's own health path. */
+  readonly healthPath?: string;
+  /** Shown to the engine as a bearer token. Never in a log, an error or a metric. */
+  readonly apiKey?: string;
 }
 
 /** `starting` until the first good probe; only a `healthy` agent is given requests. */

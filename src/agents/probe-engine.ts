@@ -4,8 +4,9 @@
 import { fault, ok, type Result } from '../lib/result.ts';
 import { MODEL_MAX_BYTES } from '../routing/inference-request.ts';
 import type { AgentSetting } from './agent.ts';
-import { parseJson, readBounded } from './engine-body.ts';
-import { type EngineFetch, errorCode } from './engine-fetch.ts';
+import { parseJson } from './engine-body.ts';
+import type { EngineFetch } from './engine-fetch.ts';
+import { getFromEngine } from './engine-get.ts';
 import { ENGINES } from './engines/engines.ts';
 
 /** Bytes of an answer that are read; a listing above it counts as a failed probe. */
@@ -22,8 +23,9 @@ export async function probeEngine(
   fetch: EngineFetch,
   signal: AbortSignal,
 ): Promise<Result<readonly string[], string>> {
-  const { healthPath, modelsPath, readModels } = ENGINES[setting.engine];
-  const get = (path: string) => getPath(setting.backendUrl, path, fetch, signal);
+  const { modelsPath, readModels, ...engine } = ENGINES[setting.engine];
+  const healthPath = setting.healthPath ?? engine.healthPath;
+  const get = (path: string) => getFromEngine(setting, { path, maxBytes: PROBE_ANSWER_MAX_BYTES }, fetch, signal);
   const health = await get(healthPath);
   if (!health.ok || setting.models.length > 0) return health.ok ? ok(setting.models) : health;
   const listing = modelsPath === healthPath ? health : await get(modelsPath);
@@ -37,20 +39,4 @@ export async function probeEngine(
 /** A name that no request may carry is not worth keeping. */
 function canBeAskedFor(model: string): boolean {
   return model !== '' && Buffer.byteLength(model) <= MODEL_MAX_BYTES;
-}
-
-async function getPath(
-  backendUrl: string,
-  path: string,
-  fetch: EngineFetch,
-  signal: AbortSignal,
-): Promise<Result<Uint8Array, string>> {
-  try {
-    const response = await fetch(backendUrl + path, { headers: { 'accept-encoding': 'identity' }, signal });
-    const body = await readBounded(response, PROBE_ANSWER_MAX_BYTES);
-    if (response.status !== 200) return fault(`GET ${path}: status ${response.status}`);
-    return body.isWhole ? ok(body.bytes) : fault(`GET ${path}: answer above ${PROBE_ANSWER_MAX_BYTES} bytes`);
-  } catch (error) {
-    return fault(`GET ${path}: ${signal.aborted ? 'no answer in time' : (errorCode(error) ?? 'connection failed')}`);
-  }
 }

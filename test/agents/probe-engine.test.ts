@@ -56,6 +56,17 @@ describe('probeEngine()', () => {
     assert.deepEqual(asked, ['http://h:1/base/api/tags']);
   });
 
+  it('asks for health where the setting says, and for the models where the engine has them', async () => {
+    const answers = { '/ready': UP, '/v1/models': () => listing('a') };
+    for (const engine of ['vllm', 'custom'] as const) {
+      const { result, asked } = await probe(answers, { engine, healthPath: '/ready' });
+      assert.deepEqual(result, { ok: true, value: ['a'] });
+      assert.deepEqual(asked, ['http://h:1/base/ready', 'http://h:1/base/v1/models']);
+    }
+    const { result } = await probe({ '/v1/models': () => listing('a') }, { engine: 'custom', healthPath: '/ready' });
+    assert.deepEqual(result, { ok: false, fault: 'GET /ready: status 404' });
+  });
+
   it('asks for no listing when the models are pinned', async () => {
     const { result, asked } = await probe({ '/health': UP }, { models: ['pinned'] });
     assert.deepEqual(result, { ok: true, value: ['pinned'] });
