@@ -3,11 +3,12 @@
 
 import type { Agent } from '../agents/agent.ts';
 import type { EngineFetch } from '../agents/engine-fetch.ts';
+import { ENGINES } from '../agents/engines/engines.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
 import { type AnswerPlan, type AnswerPorts, streamResponse, wholeResponse } from './answer.ts';
-import { earlyEnd, type Failure, noneTried, triesFailed } from './failure.ts';
+import { earlyEnd, type Failure, noneServes, noneTried, triesFailed } from './failure.ts';
 import { type Attempt, type ClientFault, forward } from './forward.ts';
 import { engineHeaders } from './headers.ts';
 import { type LifeLimits, type RequestEnd, RequestLife } from './request-life.ts';
@@ -85,13 +86,30 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
       failures.push(triesFailed(attempt.status, attempt.message));
     } else return conclude(attempt, agent, life, { ...ports, dialect: endpoint.dialect });
   }
-  const areLeftFull = agentsLeft(request, ports.registry, asked).length > 0;
-  return { kind: 'failed', ...(failures.at(-1) ?? noneTried(request.model, areLeftFull)), agent: asked.at(-1) };
+  return { kind: 'failed', ...(failures.at(-1) ?? whyNone(request, ports.registry, asked)), agent: asked.at(-1) };
+}
+
+/** Why no agent could be tried. */
+function whyNone(request: DispatchRequest, registry: AgentRegistry, asked: readonly Agent[]): Failure {
+  const { model, endpoint } = request;
+  const agents = registry.all().filter((agent) => agent.serves(model, endpoint.capability));
+  if (agents.length > 0 && !agents.some((agent) => hasEndpoint(agent, endpoint))) {
+    return noneServes(model, endpoint.path);
+  }
+  return noneTried(model, agentsLeft(request, registry, asked).length > 0);
+}
+
+/** A request for an endpoint that an engine lacks would only be a failed try. */
+function hasEndpoint(agent: Agent, endpoint: Endpoint): boolean {
+  return ENGINES[agent.setting.engine].endpoints.includes(endpoint.path);
 }
 
 /** Agents that may still be asked: a request meets each only once. */
 function agentsLeft(request: DispatchRequest, registry: AgentRegistry, asked: readonly Agent[]): readonly Agent[] {
-  return registry.candidates(request.model, request.endpoint.capability).filter((agent) => !asked.includes(agent));
+  const { model, endpoint } = request;
+  return registry
+    .candidates(model, endpoint.capability)
+    .filter((agent) => hasEndpoint(agent, endpoint) && !asked.includes(agent));
 }
 
 /** A slot on the first agent that has one, and what gives it back. */

@@ -36,3 +36,8 @@ export function noneTried(model: string, areAllFull: boolean): Failure {
     ? { code: 'no_capacity', message: `All agents of the model "${model}" are busy.` }
     : { code: 'no_agents_available', message: `No agent of the model "${model}" is available.` };
 }
+
+/** The model is here, but behind engines without this endpoint: no agent that recovers would change that. */
+export function noneServes(model: string, path: string): Failure {
+  return { code: 'model_not_found', message: `The engines of the model "${model}" have no ${path}.` };
+}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { ENGINE_MESSAGE_MAX_BYTES, engineMessage } from '../../src/dispatch/engine-message.ts';
+import { fixture } from '../agents/engines/fixture.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -24,6 +25,18 @@ describe('engineMessage()', () => {
   ];
   for (const [body, message] of cases) {
     it(`of ${JSON.stringify(body)}`, () => assert.equal(engineMessage(bytesOf(body)), message));
+  }
+
+  const errors = {
+    vllm: 'The model `gone` does not exist.',
+    sglang: "The input is longer than the model's context length.",
+    llamacpp: 'Invalid API Key',
+    ollama: "model 'gone' not found",
+    infinity: 'model bge-m3 is currently overloaded',
+  };
+  for (const [engine, message] of Object.entries(errors)) {
+    it(`of an error by ${engine}`, () =>
+      assert.equal(engineMessage(bytesOf(fixture(`${engine}/error`).body)), message));
   }
 
   it('survives a body that nests without end', () => {

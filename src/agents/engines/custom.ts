@@ -1,5 +1,6 @@
 // Any other server that speaks OpenAI's interface. The listing is all it is known to have, so that is its health too.
 
+import { ENDPOINT_PATHS } from '../../redirect/claims.ts';
 import { CAPABILITIES } from '../../routing/endpoint.ts';
 import type { EngineAdapter } from './engine.ts';
 import { readOpenAiListing } from './openai-listing.ts';
@@ -9,4 +10,5 @@ export const custom: EngineAdapter = {
   modelsPath: '/v1/models',
   readModels: readOpenAiListing,
   capabilities: CAPABILITIES,
+  endpoints: ENDPOINT_PATHS,
 };

@@ -1,5 +1,7 @@
-// What the router has to know of an engine's own interface to tell whether it is up and which models it serves.
+// What the router has to know of an engine's own interface: whether it is up, which models and endpoints it serves, and
+// how busy it is.
 
+import type { EndpointPath } from '../../redirect/claims.ts';
 import type { Capability } from '../../routing/endpoint.ts';
 
 export interface EngineAdapter {
@@ -11,4 +13,6 @@ export interface EngineAdapter {
   readonly readModels: (document: unknown) => readonly string[] | undefined;
   /** What the engine can be configured for. */
   readonly capabilities: readonly Capability[];
+  /** The endpoints it has, each at the router's own path. An agent gets no request for another one. */
+  readonly endpoints: readonly EndpointPath[];
 }

@@ -1,5 +1,7 @@
-// llama.cpp (`llama-server`), which lists the alias given with `-a` (routing.md §9).
+// llama.cpp (`llama-server`), which lists the alias given with `-a` (routing.md §9). It has metrics when started with
+// `--metrics`, and no histograms: the time between tokens comes from two counters, which move when a request ends.
 
+import { ENDPOINT_PATHS } from '../../redirect/claims.ts';
 import { CAPABILITIES } from '../../routing/endpoint.ts';
 import type { EngineAdapter } from './engine.ts';
 import { readOpenAiListing } from './openai-listing.ts';
@@ -9,4 +11,5 @@ export const llamacpp: EngineAdapter = {
   modelsPath: '/v1/models',
   readModels: readOpenAiListing,
   capabilities: CAPABILITIES,
+  endpoints: ENDPOINT_PATHS,
 };

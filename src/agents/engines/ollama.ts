@@ -1,4 +1,5 @@
-// Ollama: `GET /api/tags` is listing and health in one. It reranks nothing (routing.md §8, §9).
+// Ollama: `GET /api/tags` is listing and health in one. It reranks nothing (routing.md §8, §9),
+// counts no tokens ahead, and has no metrics.
 
 import { array, is, object, string } from 'valibot';
 import type { EngineAdapter } from './engine.ts';
@@ -12,6 +13,7 @@ export const ollama: EngineAdapter = {
   readModels: (document) =>
     is(LISTING, document) ? document.models.map((model) => publicName(model.name)) : undefined,
   capabilities: ['llm', 'embedding'],
+  endpoints: ['/v1/chat/completions', '/v1/messages', '/v1/embeddings'],
 };
 
 /** Ollama takes a name without its default tag as well, and that is the name that people use. */

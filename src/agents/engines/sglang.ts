@@ -1,5 +1,6 @@
-// SGLang (routing.md §9).
+// SGLang (routing.md §9), which has metrics when started with `--enable-metrics`.
 
+import { ENDPOINT_PATHS } from '../../redirect/claims.ts';
 import { CAPABILITIES } from '../../routing/endpoint.ts';
 import type { EngineAdapter } from './engine.ts';
 import { readOpenAiListing } from './openai-listing.ts';
@@ -9,4 +10,5 @@ export const sglang: EngineAdapter = {
   modelsPath: '/v1/models',
   readModels: readOpenAiListing,
   capabilities: CAPABILITIES,
+  endpoints: ENDPOINT_PATHS,
 };
