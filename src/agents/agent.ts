@@ -3,6 +3,8 @@
 
 import type { Result } from '../lib/result.ts';
 import type { Capability } from '../routing/endpoint.ts';
+import type { EngineReading } from './engine-metrics.ts';
+import { MetricsWindow, type TakenMetrics } from './metrics-window.ts';
 
 export const ENGINE_NAMES = ['vllm', 'sglang', 'ollama', 'llamacpp', 'infinity', 'custom'] as const;
 
@@ -47,6 +49,7 @@ export class Agent {
   #models: ReadonlySet<string>;
   #active = 0;
   #lastTaken = 0;
+  readonly #metrics = new MetricsWindow();
   /** Probes in a row with the same result: above 0 good ones, below 0 failed ones. */
   #streak = 0;
 
@@ -83,6 +86,11 @@ export class Agent {
     return this.#lastTaken;
   }
 
+  /** The engine's last metrics, however old; undefined before the first. */
+  get metrics(): TakenMetrics | undefined {
+    return this.#metrics.latest;
+  }
+
   serves(model: string, capability: Capability): boolean {
     return this.setting.capability === capability && this.#models.has(model);
   }
@@ -114,6 +122,11 @@ export class Agent {
         this.#onStateChange(this, 'starting', 'starting', probe.fault);
       if (this.#state === 'healthy' && this.#streak <= -FAILURES_TO_UNHEALTHY) this.#become('unhealthy', probe.fault);
     }
+  }
+
+  /** Keeps one reading of the engine's metrics, taken at `takenMs` of the monotonic clock. */
+  reportMetrics(reading: EngineReading, takenMs: number): void {
+    this.#metrics.add(reading, takenMs);
   }
 
   /** Nobody listens at the engine's address: no need to wait for three probes. */

@@ -4,6 +4,8 @@ import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import type { Agent } from '../agents/agent.ts';
 import { createEngineFetch } from '../agents/engine-fetch.ts';
+import { engineSeries } from '../agents/engine-series.ts';
+import { startMetricsPolling } from '../agents/metrics-poll.ts';
 import { startProbing } from '../agents/probe.ts';
 import { AgentRegistry } from '../agents/registry.ts';
 import { systemTimers } from '../agents/timers.ts';
@@ -56,7 +58,9 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
   const active = new ActiveRequests();
   const shutdown = new Shutdown(config.shutdown, systemTimers, log);
   const redirect = redirectSite(config);
-  const metrics = createMetrics(metricSources(around, redirect, active), around.version);
+  // Each needs the other, but the registry only once a scrape asks for it.
+  const engines = () => engineSeries(agents.all(), systemTimers.monotonicMs());
+  const metrics = createMetrics({ ...metricSources(around, redirect, active), engines }, around.version);
   const agents = createAgents(config, metrics, log, () => warnOfHiddenAliases(ports));
   const ports: RouterPorts = routerPorts(runtime, config, { shutdown, redirect, active, metrics, agents, log, stdout });
   const listeners = openListeners(runtime, {
@@ -67,14 +71,31 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
     complain(listeners.fault);
     return 1;
   }
-  const stopProbing = startProbing(agents, { fetch: engineFetch(runtime), timers: systemTimers });
+  const stopWatching = watchEngines(runtime, agents, log);
   process.on('SIGHUP', reloaderOf(config, ports));
   print(`listening http ${listeners.value.http.url}`);
   print(`listening metrics ${listeners.value.metrics.url}`);
   await shutdown.run(listeners.value, active);
-  stopProbing();
+  stopWatching();
   await endLogs(around);
   return 0;
+}
+
+/** Probes and scrapes, until what it returns is called. */
+function watchEngines(runtime: Runtime, agents: AgentRegistry, log: Log): () => void {
+  const ports = { fetch: engineFetch(runtime), timers: systemTimers };
+  const stopProbing = startProbing(agents, ports);
+  const stopPolling = startMetricsPolling(agents, {
+    ...ports,
+    onChange: ({ setting }, reason) =>
+      reason === undefined
+        ? log.info('Engine metrics are there', { agent_id: setting.id })
+        : log.info('No engine metrics', { agent_id: setting.id, reason }),
+  });
+  return () => {
+    stopProbing();
+    stopPolling();
+  };
 }
 
 /** What SIGHUP renews, each thing on its own. */
@@ -94,7 +115,7 @@ function metricSources(
   { stdout, stderr }: Surroundings,
   redirect: RedirectSite | undefined,
   active: ActiveRequests,
-): MetricSources {
+): Omit<MetricSources, 'engines'> {
   return {
     redirect: redirect === undefined ? undefined : redirectGauges(redirect),
     activeRequests: () => active.count,

@@ -3,6 +3,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
+import { type EngineSeries, engineGauges } from './engine-gauges.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** Read at each scrape, because both change without a push. */
@@ -42,6 +43,8 @@ export interface MetricSources {
   readonly activeRequests: () => number;
   /** Lines of either log that could not be written, so far. */
   readonly droppedLogLines: () => number;
+  /** Of every agent whose engine's metrics are fresh. */
+  readonly engines: () => readonly EngineSeries[];
 }
 
 export function createMetrics(sources: MetricSources, version: string): Metrics {
@@ -69,6 +72,7 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
     labelNames: ['peer_id', 'engine'],
     registers,
   });
+  engineGauges(registers, sources.engines);
   return {
     redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
     requestEnded: (record, seconds) =>

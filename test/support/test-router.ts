@@ -130,6 +130,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     redirect: redirect === undefined ? undefined : gauges(redirect, () => router.nowMs),
     activeRequests: () => active.count,
     droppedLogLines: () => 0,
+    engines: () => [],
   };
   const metrics = createMetrics(sources, 'test');
   const dispatchPorts = {

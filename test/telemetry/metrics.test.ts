@@ -4,7 +4,12 @@ import { REFUSAL_REASONS } from '../../src/redirect/verify.ts';
 import { createMetrics, type MetricSources, type Metrics } from '../../src/telemetry/metrics.ts';
 import type { RequestRecord } from '../../src/telemetry/request-record.ts';
 
-const NONE: MetricSources = { redirect: undefined, activeRequests: () => 0, droppedLogLines: () => 0 };
+const NONE: MetricSources = {
+  redirect: undefined,
+  activeRequests: () => 0,
+  droppedLogLines: () => 0,
+  engines: () => [],
+};
 const OFF = createMetrics(NONE, '1.2.3');
 
 function metricsOn(gauges: { version?: bigint; expired?: boolean } = {}): Metrics {

@@ -11,4 +11,5 @@ export const custom: EngineAdapter = {
   readModels: readOpenAiListing,
   capabilities: CAPABILITIES,
   endpoints: ENDPOINT_PATHS,
+  metrics: undefined,
 };

@@ -3,6 +3,7 @@
 
 import type { EndpointPath } from '../../redirect/claims.ts';
 import type { Capability } from '../../routing/endpoint.ts';
+import type { MetricsSource } from './metrics-source.ts';
 
 export interface EngineAdapter {
   /** Answers 200 to GET when requests can be served. */
@@ -15,4 +16,6 @@ export interface EngineAdapter {
   readonly capabilities: readonly Capability[];
   /** The endpoints it has, each at the router's own path. An agent gets no request for another one. */
   readonly endpoints: readonly EndpointPath[];
+  /** Undefined when the engine tells no figures that the router could use. */
+  readonly metrics: MetricsSource | undefined;
 }

@@ -10,4 +10,5 @@ export const infinity: EngineAdapter = {
   readModels: readOpenAiListing,
   capabilities: ['embedding', 'reranker'],
   endpoints: ['/v1/embeddings', '/v1/rerank'],
+  metrics: undefined,
 };

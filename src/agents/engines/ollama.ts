@@ -14,6 +14,7 @@ export const ollama: EngineAdapter = {
     is(LISTING, document) ? document.models.map((model) => publicName(model.name)) : undefined,
   capabilities: ['llm', 'embedding'],
   endpoints: ['/v1/chat/completions', '/v1/messages', '/v1/embeddings'],
+  metrics: undefined,
 };
 
 /** Ollama takes a name without its default tag as well, and that is the name that people use. */
