@@ -20,7 +20,7 @@ import { errorText } from '../http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../http/router-ports.ts';
 import { UsedTokenLedger } from '../redirect/ledger.ts';
 import { AliasStore } from '../routing/alias-store.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { Listener, Runtime } from '../runtime/runtime.ts';
 import { areHintsFresh } from '../site/sibling-map.ts';
 import { SiblingMapStore } from '../site/sibling-map-store.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
@@ -30,6 +30,7 @@ import type { LineWriter } from './line-writer.ts';
 import { openListeners } from './listeners.ts';
 import { Reloader } from './reload.ts';
 import { modelAliasReload } from './reload-model-aliases.ts';
+import { tlsReload } from './reload-tls.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** Serves until a signal ends it; resolves with the exit code. */
@@ -72,7 +73,7 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
     return 1;
   }
   const stopWatching = watchEngines(runtime, agents, log);
-  process.on('SIGHUP', reloaderOf(config, ports));
+  process.on('SIGHUP', reloaderOf(config, ports, listeners.value.http));
   print(`listening http ${listeners.value.http.url}`);
   print(`listening metrics ${listeners.value.metrics.url}`);
   await shutdown.run(listeners.value, active);
@@ -99,8 +100,9 @@ function watchEngines(runtime: Runtime, agents: AgentRegistry, log: Log): () => 
 }
 
 /** What SIGHUP renews, each thing on its own. */
-function reloaderOf(config: Config, ports: RouterPorts): () => void {
-  const reloader = new Reloader([...modelAliasReload(config.modelAliases.file, ports)], ports.log, ports.isStopping);
+function reloaderOf(config: Config, ports: RouterPorts, api: Listener): () => void {
+  const things = [...modelAliasReload(config.modelAliases.file, ports), ...tlsReload(config.http.tls, api)];
+  const reloader = new Reloader(things, ports.log, ports.isStopping);
   return () => void reloader.run();
 }
 

@@ -2,9 +2,10 @@
 // show as a failed handshake at the first client.
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { fault, ok, type Result } from '../lib/result.ts';
 import { nameOf } from './setting.ts';
 import { SETTINGS } from './settings.ts';
-import type { SettingsReader } from './settings-reader.ts';
+import { type ReadFile, SettingsReader } from './settings-reader.ts';
 
 export interface TlsConfig {
   readonly certFile: string;
@@ -28,6 +29,17 @@ export function readTls(reader: SettingsReader): TlsConfig | undefined {
   if (certFile === undefined || keyFile === undefined || cert === undefined || key === undefined) return undefined;
   const config = { certFile, keyFile, cert, key };
   return isPair(reader, config) ? config : undefined;
+}
+
+/** The same files, read again and judged as at the start. The fault is every reason against them. */
+export function rereadTls({ certFile, keyFile }: TlsConfig, readFile: ReadFile): Result<TlsConfig, readonly string[]> {
+  const files = [
+    [SETTINGS.tlsCertFile.flag, [certFile]],
+    [SETTINGS.tlsKeyFile.flag, [keyFile]],
+  ] as const;
+  const reader = new SettingsReader({ flags: new Map(files), env: {}, readFile });
+  const tls = readTls(reader);
+  return tls === undefined ? fault(reader.errors) : ok(tls);
 }
 
 function isPair(reader: SettingsReader, { certFile, keyFile, cert, key }: TlsConfig): boolean {

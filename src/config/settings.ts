@@ -38,7 +38,7 @@ export const SETTINGS = {
     argument: 'FILE',
     parse: parsePath,
     example: '/etc/hivenet-router/tls.crt',
-    help: 'Certificate chain in PEM; with it the API is HTTPS. Goes with `--tls-key-file`',
+    help: 'Certificate chain in PEM; with it the API is HTTPS. Goes with `--tls-key-file`; SIGHUP reads both again',
   },
   tlsKeyFile: {
     group: 'Listening',

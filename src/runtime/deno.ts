@@ -51,6 +51,7 @@ function listen(settings: ListenSettings): Listener {
   return {
     url: `${scheme}://${address.value.hostname ?? 'localhost'}:${server.addr.port}`,
     port: server.addr.port,
+    renew: () => Promise.reject(new Error('Deno cannot hand a port over: restart the router instead')),
     stop: async () => {
       await server.shutdown();
       isOver = true;

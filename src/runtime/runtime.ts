@@ -2,7 +2,7 @@
 // theirs; everything else is web standards and node: modules that both have.
 
 /** A certificate chain and its private key, PEM text. */
-interface TlsIdentity {
+export interface TlsIdentity {
   readonly cert: string;
   readonly key: string;
 }
@@ -36,6 +36,12 @@ export interface Listener {
   /** `http://…:port` or `https://…:port`, with the port that was really taken. */
   readonly url: string;
   readonly port: number;
+  /**
+   * Shows another certificate to every new connection, while running requests end as they began; no connection is
+   * refused or reset (E11). Resolves once the one before is out of use; one call at a time. Rejects with an Error that
+   * says why it cannot be done, and then nothing has changed.
+   */
+  renew(tls: TlsIdentity): Promise<void>;
   /** Takes no new connection; resolves when every running request has ended. */
   stop(): Promise<void>;
   /** Ends every connection at once. */

@@ -1,0 +1,82 @@
+// Gives a port from one listener of this process to the next without losing a connection (E11). A listener that closes
+// resets the connections waiting in its queue, so the kernel is first told to queue new ones at its successor; Bun has
+// no call for that, and a renewed certificate needs a new listener. Linux only.
+
+import { dlopen, ptr } from 'bun:ffi';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import process from 'node:process';
+
+/** A listening socket, as proc(5) shows it. */
+export interface ListeningSocket {
+  /** Unique among the sockets of this machine. */
+  readonly inode: string;
+  /** Local address and port in the kernel's hex notation. */
+  readonly address: string;
+}
+
+const TCP_TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
+const STATE_LISTEN = '0A';
+
+/**
+ * The sockets of any process that listen on the port, in this network namespace. Undefined where the system does not
+ * tell, so that nobody takes silence for "none".
+ */
+export function listeningSockets(port: number): readonly ListeningSocket[] | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+    const rows = TCP_TABLES.flatMap((table) => readFileSync(table, 'utf8').split('\n').slice(1));
+    return rows.map(parseRow).filter((row) => row.state === STATE_LISTEN && row.address.endsWith(suffix));
+  } catch {
+    // No /proc: a hardened container. The port can still be served, but not handed over.
+    return undefined;
+  }
+}
+
+function parseRow(row: string): ListeningSocket & { readonly state: string } {
+  const [, address = '', , state = '', , , , , , inode = ''] = row.trim().split(/\s+/);
+  return { inode, address, state };
+}
+
+const SOL_SOCKET = 1;
+const SO_ATTACH_REUSEPORT_CBPF = 51;
+/** `ret K`: the one instruction of the program, whose result is the position of the socket that takes the connection. */
+const BPF_RET_K = 0x06;
+
+/**
+ * Makes the kernel queue every new connection of a port, which two listeners share by SO_REUSEPORT, at the one opened
+ * last (socket(7), SO_ATTACH_REUSEPORT_CBPF). Once the other is closed the program points past the end and counts no
+ * more. Throws an Error when it cannot be done; nothing has changed then.
+ */
+export function steerToLast(socket: ListeningSocket): void {
+  const libc = dlopen('libc.so.6', {
+    setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
+  });
+  const instruction = new DataView(new ArrayBuffer(8)); // struct sock_filter
+  instruction.setUint16(0, BPF_RET_K, true);
+  instruction.setUint32(4, 1, true);
+  const program = new DataView(new ArrayBuffer(16)); // struct sock_fprog
+  program.setUint16(0, 1, true);
+  program.setBigUint64(8, BigInt(ptr(instruction)), true);
+  const { setsockopt } = libc.symbols;
+  const code = setsockopt(descriptorOf(socket), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, ptr(program), 16);
+  libc.close();
+  if (code !== 0) throw new Error('the system refuses to steer connections to a new listener');
+}
+
+const DESCRIPTORS = '/proc/self/fd';
+
+function descriptorOf({ inode }: ListeningSocket): number {
+  const found = readdirSync(DESCRIPTORS).find((name) => linkOf(`${DESCRIPTORS}/${name}`) === `socket:[${inode}]`);
+  if (found === undefined) throw new Error('the new listener has no descriptor in /proc/self/fd');
+  return Number(found);
+}
+
+/** A descriptor may be gone by the time it is looked at. */
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
