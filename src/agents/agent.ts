@@ -5,6 +5,7 @@ import type { Result } from '../lib/result.ts';
 import type { Capability } from '../routing/endpoint.ts';
 import type { EngineReading } from './engine-metrics.ts';
 import { MetricsWindow, type TakenMetrics } from './metrics-window.ts';
+import { TrackRecord } from './track-record.ts';
 
 export const ENGINE_NAMES = ['vllm', 'sglang', 'ollama', 'llamacpp', 'infinity', 'custom'] as const;
 
@@ -37,6 +38,13 @@ export type AgentState = 'starting' | 'healthy' | 'unhealthy';
  */
 export type OnStateChange = (agent: Agent, from: AgentState, to: AgentState, reason: string) => void;
 
+/** Whom an agent tells of what happens to it. */
+export interface AgentEvents {
+  readonly onStateChange: OnStateChange;
+  /** It may take a request that it could not take before: a slot came free, it turned healthy, or lists other models. */
+  readonly onVacancy: (agent: Agent) => void;
+}
+
 /** Failed probes in a row that make a healthy agent unhealthy (decisions.md, "Agents", 1). */
 const FAILURES_TO_UNHEALTHY = 3;
 /** Good probes in a row that make an unhealthy agent healthy; a starting one needs a single good probe. */
@@ -44,7 +52,9 @@ const SUCCESSES_TO_HEALTHY = 2;
 
 export class Agent {
   readonly setting: AgentSetting;
-  readonly #onStateChange: OnStateChange;
+  /** Outcomes and latencies of its requests. */
+  readonly record = new TrackRecord();
+  readonly #events: AgentEvents;
   #state: AgentState = 'starting';
   #models: ReadonlySet<string>;
   #active = 0;
@@ -56,10 +66,10 @@ export class Agent {
   /** How often any agent was taken; orders agents by their last turn. */
   static #turns = 0;
 
-  constructor(setting: AgentSetting, onStateChange: OnStateChange) {
+  constructor(setting: AgentSetting, events: AgentEvents) {
     this.setting = setting;
     this.#models = new Set(setting.models);
-    this.#onStateChange = onStateChange;
+    this.#events = events;
   }
 
   get state(): AgentState {
@@ -106,6 +116,7 @@ export class Agent {
       if (!isHeld) return;
       isHeld = false;
       this.#active -= 1;
+      this.#events.onVacancy(this);
     };
   }
 
@@ -116,10 +127,11 @@ export class Agent {
       this.#streak = Math.max(this.#streak, 0) + 1;
       const needed = this.#state === 'starting' ? 1 : SUCCESSES_TO_HEALTHY;
       if (this.#streak >= needed) this.#become('healthy', 'probe answered');
+      if (this.#state === 'healthy') this.#events.onVacancy(this);
     } else {
       this.#streak = Math.min(this.#streak, 0) - 1;
       if (this.#state === 'starting' && this.#streak === -1)
-        this.#onStateChange(this, 'starting', 'starting', probe.fault);
+        this.#events.onStateChange(this, 'starting', 'starting', probe.fault);
       if (this.#state === 'healthy' && this.#streak <= -FAILURES_TO_UNHEALTHY) this.#become('unhealthy', probe.fault);
     }
   }
@@ -139,6 +151,6 @@ export class Agent {
     const from = this.#state;
     if (from === state) return;
     this.#state = state;
-    this.#onStateChange(this, from, state, reason);
+    this.#events.onStateChange(this, from, state, reason);
   }
 }

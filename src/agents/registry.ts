@@ -14,15 +14,30 @@ export interface ServedModel {
 export class AgentRegistry {
   readonly #agents = new Map<string, Agent>();
   readonly #onStateChange: OnStateChange;
+  readonly #vacancyListeners = new Set<(agent: Agent) => void>();
 
   constructor(onStateChange: OnStateChange) {
     this.#onStateChange = onStateChange;
   }
 
+  /**
+   * Calls `listener` whenever an agent may be able to take a request that it could not take before: at least as often
+   * as that is so. Returns what ends it.
+   */
+  onVacancy(listener: (agent: Agent) => void): () => void {
+    this.#vacancyListeners.add(listener);
+    return () => void this.#vacancyListeners.delete(listener);
+  }
+
   /** The new agent, `starting`. Throws when the ID is taken: settings are checked before they come here. */
   add(setting: AgentSetting): Agent {
     if (this.#agents.has(setting.id)) throw new Error(`Cannot add agent "${setting.id}": the ID is taken`);
-    const agent = new Agent(setting, this.#onStateChange);
+    const agent = new Agent(setting, {
+      onStateChange: this.#onStateChange,
+      onVacancy: (vacant) => {
+        for (const listener of this.#vacancyListeners) listener(vacant);
+      },
+    });
     this.#agents.set(setting.id, agent);
     return agent;
   }

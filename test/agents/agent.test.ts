@@ -18,10 +18,15 @@ const BAD = fault('GET /health: status 503');
 /** An agent and the changes of state it reported. */
 function newAgent(setting: Partial<AgentSetting> = {}) {
   const changes: string[] = [];
-  const agent = new Agent({ ...SETTING, ...setting }, (of, from, to, reason) => {
-    changes.push(`${of.setting.id}: ${from} → ${to} (${reason})`);
-  });
-  return { agent, changes };
+  const vacancies: string[] = [];
+  const agent = new Agent(
+    { ...SETTING, ...setting },
+    {
+      onStateChange: (of, from, to, reason) => changes.push(`${of.setting.id}: ${from} → ${to} (${reason})`),
+      onVacancy: (of) => vacancies.push(`${of.setting.id}: ${of.active} of ${of.setting.capacity}`),
+    },
+  );
+  return { agent, changes, vacancies };
 }
 
 function healthyAgent() {
@@ -153,5 +158,23 @@ describe('Agent.take()', () => {
     assert.equal(agent.active, 1);
     assert.notEqual(agent.take(), undefined);
     assert.equal(agent.take(), undefined);
+  });
+
+  it('tells of every slot that comes free, once', () => {
+    const { agent, vacancies } = newAgent();
+    const release = agent.take();
+    agent.take();
+    assert.deepEqual(vacancies, []);
+    release?.();
+    release?.();
+    assert.deepEqual(vacancies, ['vllm-h-1: 1 of 2']);
+  });
+
+  it('tells of a vacancy as it turns healthy, not before', () => {
+    const { agent, vacancies } = newAgent();
+    agent.reportProbe(BAD);
+    assert.deepEqual(vacancies, []);
+    agent.reportProbe(GOOD);
+    assert.deepEqual(vacancies, ['vllm-h-1: 0 of 2']);
   });
 });

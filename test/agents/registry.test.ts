@@ -141,3 +141,15 @@ describe('AgentRegistry.models()', () => {
     );
   });
 });
+
+describe('AgentRegistry.onVacancy()', () => {
+  it('tells of every agent until the listener has had enough', () => {
+    const registry = registryOf(setting('a'), setting('b'));
+    const seen: string[] = [];
+    const end = registry.onVacancy((agent) => seen.push(agent.setting.id));
+    for (const agent of registry.all()) agent.take()?.();
+    end();
+    registry.all()[0]?.take()?.();
+    assert.deepEqual(seen, ['a', 'b']);
+  });
+});

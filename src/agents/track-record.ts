@@ -1,0 +1,95 @@
+// What an agent did so far: outcomes, tokens, and how quickly it answers. It outlives the engine's restarts, and an
+// agent that is pushed again takes its record along.
+
+/** Share of a sample in the smoothed latency when it got worse, and when it got better (routing.md §23). */
+const WORSE_SHARE = 0.125;
+const BETTER_SHARE = 0.5;
+/** Share of a deviation in the smoothed deviation (RFC 6298 §2.3). */
+const DEVIATION_SHARE = 0.25;
+
+/** Tokens of one answer, as the engine counted them. */
+export interface TokenUse {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export class TrackRecord {
+  #successes = 0;
+  #failures = 0;
+  #consecutiveFailures = 0;
+  #inputTokens = 0;
+  #outputTokens = 0;
+  #srttMs: number | undefined;
+  #rttvarMs: number | undefined;
+
+  /** Answers that came to their end. */
+  get successes(): number {
+    return this.#successes;
+  }
+
+  /** Tries that the engine failed; a client's mistake or leaving is none (E7). */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Failures since the last success. */
+  get consecutiveFailures(): number {
+    return this.#consecutiveFailures;
+  }
+
+  /** Successes in all tries, 0 to 1; undefined before the first. */
+  get successRate(): number | undefined {
+    const tries = this.#successes + this.#failures;
+    return tries === 0 ? undefined : this.#successes / tries;
+  }
+
+  get inputTokens(): number {
+    return this.#inputTokens;
+  }
+
+  get outputTokens(): number {
+    return this.#outputTokens;
+  }
+
+  /** Smoothed milliseconds from sending a request to the head of its answer; undefined before the first sample. */
+  get srttMs(): number | undefined {
+    return this.#srttMs;
+  }
+
+  /** Smoothed deviation of those, ms. */
+  get rttvarMs(): number | undefined {
+    return this.#rttvarMs;
+  }
+
+  /**
+   * One latency sample, whole milliseconds from 0. As RFC 6298 §2, but an improvement counts at once: an agent that was
+   * slow for a while is not shunned for long (routing.md §23).
+   */
+  sample(ms: number): void {
+    if (this.#srttMs === undefined || this.#rttvarMs === undefined) {
+      this.#srttMs = ms;
+      this.#rttvarMs = ms / 2;
+      return;
+    }
+    this.#rttvarMs = mixed(this.#rttvarMs, Math.abs(this.#srttMs - ms), DEVIATION_SHARE);
+    this.#srttMs = mixed(this.#srttMs, ms, ms < this.#srttMs ? BETTER_SHARE : WORSE_SHARE);
+  }
+
+  /** An answer came to its end; `use` when the engine told its tokens. */
+  succeeded(use?: TokenUse): void {
+    this.#successes += 1;
+    this.#consecutiveFailures = 0;
+    this.#inputTokens += use?.inputTokens ?? 0;
+    this.#outputTokens += use?.outputTokens ?? 0;
+  }
+
+  /** The engine failed a try, before or after its first byte. */
+  failed(): void {
+    this.#failures += 1;
+    this.#consecutiveFailures += 1;
+  }
+}
+
+function mixed(old: number, fresh: number, share: number): number {
+  return (1 - share) * old + share * fresh;
+}
