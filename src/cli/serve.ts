@@ -15,6 +15,7 @@ import { readTextFile } from '../config/text-file.ts';
 import { dispatch } from '../dispatch/dispatch.ts';
 import { ActiveRequests } from '../http/active-requests.ts';
 import { createFetch } from '../http/app.ts';
+import { BodyBudget } from '../http/body-budget.ts';
 import { warnOfHiddenAliases } from '../http/model-aliases.ts';
 import { errorText } from '../http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../http/router-ports.ts';
@@ -57,13 +58,26 @@ const FLUSH_MS = 1_000;
 async function serve(runtime: Runtime, config: Config, around: Surroundings & { readonly log: Log }): Promise<number> {
   const { log, print, complain, stdout } = around;
   const active = new ActiveRequests();
+  const bodyBudget = new BodyBudget(config.http.bodyMemoryBytes);
   const shutdown = new Shutdown(config.shutdown, systemTimers, log);
   const redirect = redirectSite(config);
   // Each needs the other, but the registry only once a scrape asks for it.
   const engines = () => engineSeries(agents.all(), systemTimers.monotonicMs());
-  const metrics = createMetrics({ ...metricSources(around, redirect, active), engines }, around.version);
+  const metrics = createMetrics(
+    { ...metricSources(around, redirect, { active, bodyBudget }), engines },
+    around.version,
+  );
   const agents = createAgents(config, metrics, log, () => warnOfHiddenAliases(ports));
-  const ports: RouterPorts = routerPorts(runtime, config, { shutdown, redirect, active, metrics, agents, log, stdout });
+  const ports: RouterPorts = routerPorts(runtime, config, {
+    shutdown,
+    redirect,
+    active,
+    bodyBudget,
+    metrics,
+    agents,
+    log,
+    stdout,
+  });
   const listeners = openListeners(runtime, {
     http: { address: config.http.address, tls: config.http.tls, fetch: createFetch(ports) },
     metrics: { address: config.metrics.address, fetch: () => exposeMetrics(metrics) },
@@ -116,11 +130,12 @@ async function endLogs({ stdout, stderr }: Surroundings): Promise<void> {
 function metricSources(
   { stdout, stderr }: Surroundings,
   redirect: RedirectSite | undefined,
-  active: ActiveRequests,
+  { active, bodyBudget }: Pick<Parts, 'active' | 'bodyBudget'>,
 ): Omit<MetricSources, 'engines'> {
   return {
     redirect: redirect === undefined ? undefined : redirectGauges(redirect),
     activeRequests: () => active.count,
+    bodyBytes: () => bodyBudget.bytes,
     droppedLogLines: () => stdout.dropped + stderr.dropped,
   };
 }
@@ -158,6 +173,7 @@ interface Parts {
   readonly shutdown: Shutdown;
   readonly redirect: RedirectSite | undefined;
   readonly active: ActiveRequests;
+  readonly bodyBudget: BodyBudget;
   readonly metrics: Metrics;
   readonly agents: AgentRegistry;
   readonly log: Log;
@@ -165,7 +181,7 @@ interface Parts {
 }
 
 function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPorts {
-  const { shutdown, redirect, active, metrics, agents, log, stdout } = parts;
+  const { shutdown, redirect, active, bodyBudget, metrics, agents, log, stdout } = parts;
   const dispatchPorts = {
     registry: agents,
     fetch: engineFetch(runtime),
@@ -185,6 +201,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     aliases: new AliasStore(config.modelAliases.table),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,
+    bodies: { budget: bodyBudget, timeoutMs: config.timeouts.bodyMs, timers: systemTimers },
     active,
     metrics,
     log,

@@ -10,7 +10,7 @@ import { type ClientMode, readAdmin, readClientMode } from './read-auth.ts';
 import { type AliasConfig, readModelAliases } from './read-model-aliases.ts';
 import { type RedirectConfig, readRedirect } from './read-redirect.ts';
 import { readTls, type TlsConfig } from './read-tls.ts';
-import { quote } from './setting.ts';
+import { nameOf, quote } from './setting.ts';
 import { SETTING_ROWS, SETTINGS } from './settings.ts';
 import { type ReadFile, SettingsReader } from './settings-reader.ts';
 
@@ -23,6 +23,8 @@ export interface Config {
     readonly tls: TlsConfig | undefined;
     /** 1 to 1,073,741,824. */
     readonly maxRequestBytes: number;
+    /** 33,554,432 to 1,099,511,627,776, and at least twice `maxRequestBytes`. */
+    readonly bodyMemoryBytes: number;
   };
   readonly metrics: { readonly address: string };
   readonly auth: { readonly mode: ClientMode };
@@ -32,8 +34,8 @@ export interface Config {
   /** Their IDs differ. May be empty: a site that only redirects. */
   readonly agents: readonly AgentSetting[];
   readonly modelAliases: AliasConfig;
-  /** 1 to 86,400,000 each. */
-  readonly timeouts: { readonly requestMs: number; readonly streamIdleMs: number };
+  /** At least 1 each; body up to 3,600,000, the others up to 86,400,000. */
+  readonly timeouts: { readonly bodyMs: number; readonly requestMs: number; readonly streamIdleMs: number };
   /** Delay 0 to 3,600,000, grace 0 to 86,400,000. */
   readonly shutdown: { readonly delayMs: number; readonly graceMs: number };
 }
@@ -72,7 +74,7 @@ function readGroups(reader: SettingsReader): Config | undefined {
   const http = {
     address: reader.read(SETTINGS.httpPort),
     tls: readTls(reader),
-    maxRequestBytes: reader.read(SETTINGS.maxRequestBytes),
+    ...readBodySizes(reader),
   };
   const metrics = { address: reader.read(SETTINGS.metricsPort) };
   const mode = readClientMode(reader);
@@ -81,6 +83,7 @@ function readGroups(reader: SettingsReader): Config | undefined {
   const modelAliases = readModelAliases(reader, agents);
   const redirect = readRedirect(reader);
   const timeouts = {
+    bodyMs: reader.read(SETTINGS.bodyTimeout),
     requestMs: reader.read(SETTINGS.requestTimeout),
     streamIdleMs: reader.read(SETTINGS.streamIdleTimeout),
   };
@@ -88,6 +91,17 @@ function readGroups(reader: SettingsReader): Config | undefined {
   reader.read(SETTINGS.quotaBackend);
   if (mode === undefined || admin === undefined) return undefined;
   return { http, metrics, auth: { mode }, admin, redirect, agents, modelAliases, timeouts, shutdown };
+}
+
+/** A body that is encoded is held as sent and decoded: it must fit at least alone, or it would be a 503 for ever. */
+function readBodySizes(reader: SettingsReader): Pick<Config['http'], 'maxRequestBytes' | 'bodyMemoryBytes'> {
+  const maxRequestBytes = reader.read(SETTINGS.maxRequestBytes);
+  const bodyMemoryBytes = reader.read(SETTINGS.bodyMemory);
+  if (bodyMemoryBytes < 2 * maxRequestBytes) {
+    const rule = `less than twice ${nameOf(SETTINGS.maxRequestBytes)}, which is ${maxRequestBytes}`;
+    reader.refuse(SETTINGS.bodyMemory, rule, quote(String(bodyMemoryBytes)));
+  }
+  return { maxRequestBytes, bodyMemoryBytes };
 }
 
 function readAgents(reader: SettingsReader): readonly AgentSetting[] {

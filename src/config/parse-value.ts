@@ -23,12 +23,13 @@ export function durationWithin(least: string, most: string): Parser<number> {
   };
 }
 
-/** Plain bytes, 1 to `most` (E12). */
-export function bytesUpTo(most: number): Parser<number> {
+/** Plain bytes, `least` to `most` (E12). */
+export function bytesWithin(least: number, most: number): Parser<number> {
   return (text) => {
     const bytes = /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
     if (bytes === 0) return fault('every body has a bound, so 0 does not switch it off');
-    return bytes !== undefined && bytes <= most ? ok(bytes) : fault(`not a number of bytes from 1 to ${most}`);
+    const isWithin = bytes !== undefined && bytes >= least && bytes <= most;
+    return isWithin ? ok(bytes) : fault(`not a number of bytes from ${least} to ${most}`);
   };
 }
 

@@ -7,7 +7,7 @@ import { parseAdminKeys } from '../auth/admin.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { CAPABILITIES } from '../routing/endpoint.ts';
 import { parseAllowedDomains, parseOptionalSiteId, parseSecrets } from './parse-redirect-value.ts';
-import { bytesUpTo, durationWithin, oneOf, parseAddress, parseGoBoolean, parsePath } from './parse-value.ts';
+import { bytesWithin, durationWithin, oneOf, parseAddress, parseGoBoolean, parsePath } from './parse-value.ts';
 import type { Setting } from './setting.ts';
 
 export const SETTINGS = {
@@ -55,9 +55,21 @@ export const SETTINGS = {
     variable: 'HIVENET_ROUTER_MAX_REQUEST_BYTES',
     argument: 'BYTES',
     fallback: '10485760',
-    parse: bytesUpTo(1_073_741_824),
+    parse: bytesWithin(1, 1_073_741_824),
     example: '10485760',
     help: 'Largest request body, 1 to 1073741824 bytes; that many pass, one more is a 413',
+  },
+  bodyMemory: {
+    group: 'Listening',
+    flag: '--body-memory',
+    variable: 'HIVENET_ROUTER_BODY_MEMORY',
+    argument: 'BYTES',
+    fallback: '268435456',
+    parse: bytesWithin(33_554_432, 1_099_511_627_776),
+    example: '268435456',
+    help:
+      'Request bodies held at one time in all, 33554432 to 1099511627776 bytes and at least twice ' +
+      '`--max-request-bytes`; beyond, 503 `queue_full`',
   },
   authMode: {
     group: 'Clients',
@@ -149,6 +161,16 @@ export const SETTINGS = {
     parse: parseAllowedDomains,
     example: '.inference.example.com',
     help: 'Host suffixes, separated by commas, that the URL of every sibling must end with. Required with `--site-id`',
+  },
+  bodyTimeout: {
+    group: 'Time limits',
+    flag: '--body-timeout',
+    variable: 'HIVENET_ROUTER_BODY_TIMEOUT',
+    argument: 'DURATION',
+    fallback: '60s',
+    parse: durationWithin('1ms', '1h'),
+    example: '60s',
+    help: 'From the head of a request to the end of its body, 1ms to 1h; then 400, and the connection is closed',
   },
   requestTimeout: {
     group: 'Time limits',

@@ -19,8 +19,8 @@ const HOP_BY_HOP = [
 /** The client's secrets and what was meant for the router. A `Referer` can hold the URL with its redirect token. */
 const FOR_THE_ROUTER = ['authorization', 'x-api-key', 'api-key', 'cookie', 'referer', 'x-hivenet-scope', 'rt'];
 
-/** Set anew for the engine's connection. */
-const SET_BY_FETCH = ['host', 'content-length', 'expect'];
+/** Of the client's connection or of its body as sent: the engine gets it decoded (E5). */
+const SET_BY_FETCH = ['host', 'content-length', 'content-encoding', 'expect'];
 
 /** The router's own word counts: its request ID, its CORS; an engine's cookies would be set for the router's host. */
 const SET_BY_ROUTER = ['set-cookie', 'x-request-id', 'x-client-request-id'];

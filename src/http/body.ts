@@ -1,61 +1,135 @@
-// Reads a request body once, into one buffer, under one limit counted in real bytes. The same bytes are hashed, parsed
-// and forwarded (R-219).
+// Reads a request body once, into one buffer: under one limit counted in real bytes, by a deadline, within the budget of
+// all bodies (R-218). The same bytes are hashed, decoded or parsed, and forwarded (R-219).
 
+import { createHash } from 'node:crypto';
+import type { Timers } from '../agents/timers.ts';
 import { RouterError } from '../errors.ts';
+import type { Connection } from '../runtime/runtime.ts';
+import type { BodyBudget, BodyShare } from './body-budget.ts';
+import { decode, readContentEncoding } from './content-encoding.ts';
+import { GrowingBuffer, tooLarge } from './growing-buffer.ts';
+import { ReceivedBody } from './received-body.ts';
+
+/** Up to this size a hash is a matter of microseconds, and need not be taken while the body arrives (T-43). */
+const HASHED_WHOLE_MAX_BYTES = 65_536;
+/** First size of the buffer of a chunked body. */
+const FIRST_BYTES = 16_384;
+/** Text compresses to a third or less; a wrong guess costs one more copy. */
+const DECODED_RATIO = 4;
+
+/** What all bodies share. */
+export interface BodyPorts {
+  readonly budget: BodyBudget;
+  /** A body that is not complete by then is refused (E15). */
+  readonly timeoutMs: number;
+  readonly timers: Timers;
+}
+
+/** One body to be read. */
+export interface BodyOrder {
+  readonly request: Request;
+  readonly connection: Connection;
+  /** What is taken from the budget stays there until the request has ended. */
+  readonly share: BodyShare;
+  /** The limit, for the bytes as received and once more for the decoded ones. */
+  readonly maxBytes: number;
+  /** Whether its hash will be asked for: then it is taken chunk by chunk. */
+  readonly isHashed: boolean;
+}
 
 /**
- * The whole body, at most `maxBytes`. One byte more is `body_too_large`, whether the length was declared or not; a
- * body that breaks off is `request_invalid`; an encoded one is `encoding_unsupported`.
+ * The whole body as received, at most `maxBytes`. One byte more is `body_too_large`, whether the length was declared or
+ * not; one that is late is `body_timeout`, one that breaks off `request_invalid`, one beyond the budget `queue_full`,
+ * one in an unknown encoding `encoding_unsupported`.
  */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  refuseEncoded(request.headers.get('content-encoding'));
-  const declared = request.headers.get('content-length');
-  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
-  if (request.body === null) return new Uint8Array(0);
+export async function readBody(ports: BodyPorts, order: BodyOrder): Promise<ReceivedBody> {
+  const { request, connection, maxBytes } = order;
+  const encoding = readContentEncoding(request.headers.get('content-encoding'));
+  const header = request.headers.get('content-length');
+  const declared = header === null ? undefined : Number(header);
+  if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes);
+  const isWhole = declared !== undefined && (!order.isHashed || declared <= HASHED_WHOLE_MAX_BYTES);
+  // The deadline is ours: the runtime's idle timeout would end a silent body without a word.
+  connection.allowSilence();
   try {
-    // With a declared length the runtime delivers no more than that; only a chunked body has to be counted.
-    const body =
-      declared === null ? await readCounted(request.body, maxBytes) : new Uint8Array(await request.arrayBuffer());
-    if (body.byteLength > maxBytes) throw tooLarge(maxBytes);
-    return body;
+    if (isWhole) return new ReceivedBody(await readWhole(ports, order, declared), encoding);
+    const { bytes, sha256 } = await readChunks(ports, order, declared ?? FIRST_BYTES);
+    return new ReceivedBody(bytes, encoding, sha256);
   } catch (error) {
     if (error instanceof RouterError) throw error;
     if (request.signal.aborted) throw new RouterError('client_gone', 'The client left before its body was complete.');
     throw new RouterError('request_invalid', 'The request body could not be read to its end.', error);
+  } finally {
+    connection.endSilence();
   }
 }
 
-async function readCounted(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const reader = stream.getReader();
-  let buffer = new Uint8Array(Math.min(maxBytes, 16_384));
-  let length = 0;
-  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    const needed = length + chunk.value.byteLength;
-    if (needed > maxBytes) {
-      await reader.cancel();
-      throw tooLarge(maxBytes);
+/** What the body says: the received bytes, or what they decode to. Throws as {@link readBody} does. */
+export async function readContent(
+  ports: BodyPorts,
+  order: BodyOrder,
+  { bytes, encoding }: ReceivedBody,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (encoding === undefined) return bytes;
+  const buffer = new GrowingBuffer(Math.max(FIRST_BYTES, bytes.byteLength * DECODED_RATIO), limits(ports, order));
+  await decode(bytes, encoding, (chunk) => buffer.append(chunk));
+  return buffer.content;
+}
+
+/** With a declared length the runtime delivers no more than that, and joins it faster than a reader can. */
+function readWhole(ports: BodyPorts, order: BodyOrder, declared: number): Promise<Uint8Array<ArrayBuffer>> {
+  ports.budget.take(order.share, declared);
+  return new Promise((resolve, reject) => {
+    // The answer closes the connection, and that ends the reading.
+    const cancelDeadline = ports.timers.after(ports.timeoutMs, () => reject(tooLate(ports.timeoutMs)));
+    order.request.arrayBuffer().then(
+      (bytes) => {
+        cancelDeadline();
+        if (bytes.byteLength > order.maxBytes) reject(tooLarge(order.maxBytes));
+        else resolve(new Uint8Array(bytes));
+      },
+      (error) => {
+        cancelDeadline();
+        reject(error);
+      },
+    );
+  });
+}
+
+interface HashedBytes {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly sha256: string | undefined;
+}
+
+async function readChunks(ports: BodyPorts, order: BodyOrder, firstBytes: number): Promise<HashedBytes> {
+  const buffer = new GrowingBuffer(firstBytes, limits(ports, order));
+  const hash = order.isHashed ? createHash('sha256') : undefined;
+  const reader = order.request.body?.getReader();
+  const stop = (): void => void reader?.cancel().catch(() => undefined);
+  let isLate = false;
+  const cancelDeadline = ports.timers.after(ports.timeoutMs, () => {
+    isLate = true;
+    stop();
+  });
+  try {
+    for (let chunk = await reader?.read(); chunk?.value !== undefined && !isLate; chunk = await reader?.read()) {
+      buffer.append(chunk.value);
+      hash?.update(chunk.value);
     }
-    if (needed > buffer.byteLength) buffer = grown(buffer, Math.min(maxBytes, Math.max(needed, buffer.byteLength * 2)));
-    buffer.set(chunk.value, length);
-    length = needed;
+  } catch (error) {
+    stop();
+    throw error;
+  } finally {
+    cancelDeadline();
   }
-  return buffer.subarray(0, length);
+  if (isLate) throw tooLate(ports.timeoutMs);
+  return { bytes: buffer.content, sha256: hash?.digest('hex') };
 }
 
-function grown(buffer: Uint8Array<ArrayBuffer>, size: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(size);
-  larger.set(buffer);
-  return larger;
+function limits({ budget }: BodyPorts, { share, maxBytes }: BodyOrder) {
+  return { budget, share, maxBytes };
 }
 
-function refuseEncoded(encoding: string | null): void {
-  if (encoding === null || encoding === '' || encoding.toLowerCase() === 'identity') return;
-  throw new RouterError(
-    'encoding_unsupported',
-    'Content-Encoding of request bodies is not supported: send plain JSON.',
-  );
-}
-
-function tooLarge(maxBytes: number): RouterError {
-  return new RouterError('body_too_large', `The request body is larger than ${maxBytes} bytes.`);
+function tooLate(timeoutMs: number): RouterError {
+  return new RouterError('body_timeout', `The request body was not complete within ${timeoutMs} ms (--body-timeout).`);
 }

@@ -1,7 +1,6 @@
 // Who is asking. A redirect token is checked before and after the body is read; when it is refused, the request may
 // still enter on its own key, as a new one that can never loop (product page, "The redirect token").
 
-import { createHash } from 'node:crypto';
 import {
   authenticate,
   authenticateFallback,
@@ -20,6 +19,7 @@ import type { Endpoint } from '../routing/endpoint.ts';
 import { ownScope, parseScope, type Scope } from '../site/scope.ts';
 import type { SiblingMap } from '../site/sibling-map.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
+import type { ReceivedBody } from './received-body.ts';
 import { requestIds } from './record-request.ts';
 import type { RedirectSite, RouterPorts } from './router-ports.ts';
 
@@ -69,7 +69,7 @@ export function enter(ports: RouterPorts, arrival: Arrival): Entrance {
 }
 
 /** Checks 7 and 8, the allowlist and the mark for a token; nothing more for a new request. Throws 401, 400 or 403. */
-export function finishEntrance(ports: RouterPorts, arrival: Arrival, entrance: Entrance, body: Uint8Array): Admitted {
+export function finishEntrance(ports: RouterPorts, arrival: Arrival, entrance: Entrance, body: ReceivedBody): Admitted {
   if (entrance.kind === 'new') return entrance.admitted;
   const outcome = useToken(ports, entrance.redirect, entrance.claims, body);
   if (!outcome.ok) return enterOnOwnKey(ports, arrival, outcome.refusal);
@@ -88,8 +88,8 @@ type TokenUse = { readonly ok: true; readonly caller: Caller } | { readonly ok: 
  * Check 7, check 8, the allowlist here (A5) and the mark. No await in between, or two requests could both pass the
  * look-up before either marks (R-111).
  */
-function useToken(ports: RouterPorts, redirect: RedirectSite, claims: RedirectClaims, body: Uint8Array): TokenUse {
-  const verdict = verifyBody(claims, hashBody(body));
+function useToken(ports: RouterPorts, redirect: RedirectSite, claims: RedirectClaims, body: ReceivedBody): TokenUse {
+  const verdict = verifyBody(claims, body.hash());
   if (!verdict.ok) return { ok: false, refusal: verdict.fault };
   const nowMs = ports.nowMs();
   const spent = redirect.ledger.check(claims, nowMs);
@@ -103,11 +103,6 @@ function useToken(ports: RouterPorts, redirect: RedirectSite, claims: RedirectCl
   if (!mayUseModel(caller, claims.model)) throw forbidden(claims.model);
   redirect.ledger.markUsed(claims, nowMs);
   return { ok: true, caller };
-}
-
-/** SHA-256 of the body as received, 64 hex digits. */
-export function hashBody(body: Uint8Array): string {
-  return createHash('sha256').update(body).digest('hex');
 }
 
 /** The key may not use the model: the request ends here and is never redirected. */

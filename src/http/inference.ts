@@ -10,9 +10,11 @@ import { decideRoute, type RouteFacts, type StayDecision, stay } from '../routin
 import type { Endpoint } from '../routing/endpoint.ts';
 import { readInferenceRequest, replaceModel } from '../routing/inference-request.ts';
 import { EMPTY_MAP } from '../site/sibling-map.ts';
-import { readBody } from './body.ts';
-import { type Admitted, type Arrival, enter, finishEntrance, forbidden } from './entrance.ts';
+import { type Admission, admit } from './admit.ts';
+import { type BodyOrder, readBody } from './body.ts';
+import { type Admitted, type Arrival, type Entrance, enter, forbidden } from './entrance.ts';
 import { resolveModel } from './model-aliases.ts';
+import type { ReceivedBody } from './received-body.ts';
 import { redirectResponse } from './redirect.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 import { serveHere } from './serve-here.ts';
@@ -22,8 +24,8 @@ export interface Asked {
   readonly admitted: Admitted;
   readonly model: string;
   /** As received: what a token is bound to. */
-  readonly received: Uint8Array<ArrayBuffer>;
-  /** What an engine is sent: the same bytes, unless the routed model has another name than the sent one. */
+  readonly received: ReceivedBody;
+  /** What an engine is sent: what the body says, unless the routed model has another name than the sent one. */
   readonly forwarded: Uint8Array<ArrayBuffer>;
 }
 
@@ -32,9 +34,10 @@ export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<
   return async (c) => {
     const arrival = arrive(ports, endpoint, c);
     const entrance = enter(ports, arrival);
-    const body = await readBody(c.req.raw, ports.maxRequestBytes);
-    const admitted = finishEntrance(ports, arrival, entrance, body);
-    const asked = readAsked(ports, arrival, admitted, body);
+    const order = bodyOrder(ports, c, entrance);
+    const received = await readBody(ports.bodies, order);
+    const admission = await admit(ports, arrival, entrance, { order, received });
+    const asked = readAsked(ports, arrival, admission, received);
     arrival.record.model = asked.model;
     return (
       redirectOrStay(ports, arrival, asked) ??
@@ -55,17 +58,33 @@ function arrive(ports: RouterPorts, endpoint: Endpoint, c: Context<RouterEnv>): 
   };
 }
 
+/** A token is bound to the hash of its body; without one, the hash is needed only when a redirect leaves (E15). */
+function bodyOrder(ports: RouterPorts, c: Context<RouterEnv>, entrance: Entrance): BodyOrder {
+  return {
+    request: c.req.raw,
+    connection: c.env,
+    share: c.var.record,
+    maxBytes: ports.maxRequestBytes,
+    isHashed: entrance.kind === 'token',
+  };
+}
+
 /**
  * A token brings its model along, and the engine is sent that one, no alias resolved again (R-130, D-38); a new request
  * names its own, or an alias (R-018).
  */
-function readAsked(ports: RouterPorts, arrival: Arrival, admitted: Admitted, body: Uint8Array<ArrayBuffer>): Asked {
-  const request = readInferenceRequest(body);
+function readAsked(
+  ports: RouterPorts,
+  arrival: Arrival,
+  { admitted, content }: Admission,
+  received: ReceivedBody,
+): Asked {
+  const request = readInferenceRequest(content);
   if (!request.ok) throw new RouterError('request_invalid', request.fault);
   const sent = request.value.model;
   const model = admitted.claims?.model ?? resolveModel(ports, arrival, admitted, sent);
   if (!mayUseModel(admitted.caller, model)) throw forbidden(model);
-  return { admitted, model, received: body, forwarded: model === sent ? body : replaceModel(body, model) };
+  return { admitted, model, received, forwarded: model === sent ? content : replaceModel(content, model) };
 }
 
 /** The redirect, or undefined when the request is to be served here. Throws when it can be neither. */

@@ -52,6 +52,7 @@ export function completeRecord(ports: RouterPorts, record: RequestRecord, respon
 export function endRecord(ports: RouterPorts, record: RequestRecord): void {
   const endedMs = ports.monotonicMs();
   ports.active.end();
+  ports.bodies.budget.giveBack(record);
   ports.metrics.requestEnded(record, (endedMs - record.startedMs) / 1000);
   ports.writeAccessLine(formatAccessLine(record, endedMs));
 }
@@ -76,6 +77,7 @@ function newRecord(ports: RouterPorts, request: Request, connection: Connection,
     originSite: undefined,
     hop: undefined,
     firstByteMs: undefined,
+    bodyBytes: 0,
     streaming: false,
   };
 }

@@ -9,7 +9,8 @@ import { nextClaims } from '../redirect/next-hop.ts';
 import { mintToken } from '../redirect/token.ts';
 import type { RedirectDecision } from '../routing/decide-route.ts';
 import type { Site } from '../site/site.ts';
-import { type Admitted, type Arrival, hashBody } from './entrance.ts';
+import type { Admitted, Arrival } from './entrance.ts';
+import type { ReceivedBody } from './received-body.ts';
 import { errorBody, jsonResponse } from './respond.ts';
 import type { RedirectSite, RouterPorts } from './router-ports.ts';
 
@@ -24,7 +25,7 @@ export interface RedirectOrder {
   readonly decision: RedirectDecision;
   readonly admitted: Admitted;
   readonly model: string;
-  readonly received: Uint8Array;
+  readonly received: ReceivedBody;
 }
 
 /**
@@ -68,7 +69,7 @@ function claimsOf(
   const carried = {
     endpoint: endpoint.path,
     scope: decision.scope,
-    bodyHash: admitted.claims?.bodyHash ?? hashBody(order.received),
+    bodyHash: admitted.claims?.bodyHash ?? order.received.hash(),
     requestId: record.requestId,
     clientRequestId: record.clientRequestId,
     keyId: admitted.caller.keyId,

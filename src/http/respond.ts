@@ -3,6 +3,7 @@
 
 import { type ErrorCode, RouterError } from '../errors.ts';
 import { redactText } from '../telemetry/redact.ts';
+import { ACCEPTED_ENCODINGS } from './content-encoding.ts';
 
 /** What a client is told besides the body: challenge, retry hint, allowed methods. */
 export type ErrorHeaders = Readonly<Record<string, string>>;
@@ -30,12 +31,15 @@ const WIRE_ERRORS: Readonly<Record<ErrorCode, WireError>> = {
   model_forbidden: { status: 403, code: 'model_forbidden', type: 'permission_error', source: 'router' },
   request_invalid: { status: 400, ...INVALID },
   body_too_large: { status: 413, ...INVALID },
-  encoding_unsupported: { status: 415, ...INVALID },
+  // The rest of the body may never come, and would be taken for the next request.
+  body_timeout: { status: 400, ...INVALID, headers: { connection: 'close' } },
+  encoding_unsupported: { status: 415, ...INVALID, headers: { 'accept-encoding': ACCEPTED_ENCODINGS } },
   path_unknown: { status: 404, code: 'request_invalid', ...NOT_FOUND },
   method_not_allowed: { status: 405, code: 'request_invalid', ...NOT_FOUND },
   model_not_found: { status: 404, code: 'model_not_found', ...NOT_FOUND },
   no_agents_available: { code: 'no_agents_available', ...OVERLOADED },
   no_capacity: { code: 'no_capacity', ...OVERLOADED, headers: { 'retry-after': '1' } },
+  queue_full: { code: 'queue_full', ...OVERLOADED, headers: { 'retry-after': '1' } },
   shutting_down: { code: 'backend_unavailable', ...OVERLOADED },
   backend_unavailable: { ...OVERLOADED, code: 'backend_unavailable', source: 'backend' },
   backend_error: { status: 502, code: 'backend_error', type: 'api_error', source: 'backend' },
@@ -79,9 +83,14 @@ export function jsonResponse(status: number, body: unknown, headers: ErrorHeader
   });
 }
 
+/** The headers that tell a client how to go on after this error. */
+export function headersOf(code: ErrorCode): ErrorHeaders {
+  return WIRE_ERRORS[code].headers ?? {};
+}
+
 /** The simple form of admin errors (api.md, 6.1). */
-export function adminError(status: number, message: string, more: object = {}): Response {
-  return jsonResponse(status, { error: message, ...more });
+export function adminError(status: number, message: string, headers: ErrorHeaders = {}): Response {
+  return jsonResponse(status, { error: message }, headers);
 }
 
 /** Any thrown value as the RouterError it is, or as the one fixed text that tells a client nothing. */

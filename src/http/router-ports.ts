@@ -16,6 +16,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { ActiveRequests } from './active-requests.ts';
+import type { BodyPorts } from './body.ts';
 
 /** Present when a site ID is set: this site's half of cross-site redirect. */
 export interface RedirectSite {
@@ -35,7 +36,9 @@ export interface RouterPorts {
   readonly agents: AgentRegistry;
   readonly aliases: AliasStore;
   readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;
+  /** Largest body of an inference request. */
   readonly maxRequestBytes: number;
+  readonly bodies: BodyPorts;
   readonly active: ActiveRequests;
   readonly metrics: Metrics;
   readonly log: Log;

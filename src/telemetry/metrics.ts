@@ -41,6 +41,8 @@ export interface MetricSources {
   readonly redirect: RedirectGauges | undefined;
   /** Requests under way, streams included. */
   readonly activeRequests: () => number;
+  /** Bytes of request bodies held by them. */
+  readonly bodyBytes: () => number;
   /** Lines of either log that could not be written, so far. */
   readonly droppedLogLines: () => number;
   /** Of every agent whose engine's metrics are fresh. */
@@ -64,6 +66,12 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
     'http_server_active_requests',
     'Requests under way, streams included',
     sources.activeRequests,
+  );
+  scrapedGauge(
+    registers,
+    'hivenet_router_body_bytes',
+    'Bytes of request bodies held, as --body-memory bounds them',
+    sources.bodyBytes,
   );
   droppedLines(registers, sources.droppedLogLines);
   const agentHealthy = new Gauge({

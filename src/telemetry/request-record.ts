@@ -35,6 +35,8 @@ export interface RequestRecord {
   hop: 1 | 2 | undefined;
   /** Milliseconds to the first byte of a streamed answer. */
   firstByteMs: number | undefined;
+  /** What the request has taken of the budget of all bodies; given back at its end. */
+  bodyBytes: number;
   /** Set while a streamed answer is under way: whoever streams ends the record. */
   streaming: boolean;
 }

@@ -31,9 +31,23 @@ const LIMITS: readonly Limits[] = [
   {
     flag: '--max-request-bytes',
     variable: 'HIVENET_ROUTER_MAX_REQUEST_BYTES',
-    accepted: { '1': 1, '10485760': 10_485_760, '1073741824': 1_073_741_824 },
+    accepted: { '1': 1, '10485760': 10_485_760, '134217728': 134_217_728 },
     refused: ['0', '1073741825', '-1', '10MiB', '1e3', '1.5', '9'.repeat(400)],
     pick: (config) => config.http.maxRequestBytes,
+  },
+  {
+    flag: '--body-memory',
+    variable: 'HIVENET_ROUTER_BODY_MEMORY',
+    accepted: { '33554432': 33_554_432, '268435456': 268_435_456, '1099511627776': 1_099_511_627_776 },
+    refused: ['0', '33554431', '1099511627777', '-1', '256MiB'],
+    pick: (config) => config.http.bodyMemoryBytes,
+  },
+  {
+    flag: '--body-timeout',
+    variable: 'HIVENET_ROUTER_BODY_TIMEOUT',
+    accepted: { '1ms': 1, '1.5s': 1500, '1h': 3_600_000 },
+    refused: ['0s', '999us', '1h1ns', ...DURATIONS_REFUSED],
+    pick: (config) => config.timeouts.bodyMs,
   },
   {
     flag: '--request-timeout',
@@ -113,6 +127,16 @@ describe('readConfig() reads one value', () => {
     assert.match(error, /every body has a bound/);
   });
 
+  it('refuses a memory for bodies that is less than twice the largest one: encoded, it would be a 503 for ever', () => {
+    const memory = (bytes: number) => ['--max-request-bytes=1073741824', `--body-memory=${bytes}`];
+    const { maxRequestBytes, bodyMemoryBytes } = configOf({ args: memory(2_147_483_648) }).http;
+    assert.deepEqual([maxRequestBytes, bodyMemoryBytes], [1_073_741_824, 2_147_483_648]);
+    const [error = '', ...others] = errorsOf({ args: memory(2_147_483_647) });
+    assert.deepEqual(others, []);
+    assert.match(error, /^--body-memory .* "2147483647": less than twice --max-request-bytes .*1073741824/);
+    assert.match(errorsOf({ args: ['--max-request-bytes=134217729'] }).join(), /--body-memory .* "268435456"/);
+  });
+
   it('accepts the quota backend memory, and names what will replace badger (E12)', () => {
     const variable = 'HIVENET_ROUTER_QUOTA_BACKEND';
     assert.deepEqual(warningsOf({ env: { [variable]: 'memory' } }), []);
@@ -154,13 +178,13 @@ describe('readConfig() chooses the source', () => {
     const { admin, ...others } = configOf({});
     assert.equal(admin.mode, 'api-key');
     assert.deepEqual(others, {
-      http: { address: ':8080', tls: undefined, maxRequestBytes: 10_485_760 },
+      http: { address: ':8080', tls: undefined, maxRequestBytes: 10_485_760, bodyMemoryBytes: 268_435_456 },
       metrics: { address: ':2112' },
       auth: { mode: 'none' },
       redirect: undefined,
       agents: [],
       modelAliases: { file: undefined, table: new Map() },
-      timeouts: { requestMs: 60_000, streamIdleMs: 60_000 },
+      timeouts: { bodyMs: 60_000, requestMs: 60_000, streamIdleMs: 60_000 },
       shutdown: { delayMs: 0, graceMs: 30_000 },
     });
   });

@@ -30,6 +30,7 @@ describe('engineHeaders()', () => {
     'rt',
     'Host',
     'Content-Length',
+    'Content-Encoding',
     'Expect',
     'Connection',
     'Keep-Alive',

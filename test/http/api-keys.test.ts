@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hashKey } from '../../src/auth/api-key.ts';
-import { ADMIN_KEY, bearer, createTestRouter, KEYS, type TestRouter } from '../support/test-router.ts';
+import { KEYS } from '../support/test-keys.ts';
+import { ADMIN_KEY, bearer, createTestRouter, type TestRouter } from '../support/test-router.ts';
 
 const REPLACE = '/admin/api-keys/replace';
 

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bearer, KEYS, type TestRouter } from '../support/test-router.ts';
+import { KEYS } from '../support/test-keys.ts';
+import { bearer, type TestRouter } from '../support/test-router.ts';
 import {
   CHAT,
   CHAT_BODY,

@@ -6,7 +6,8 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { ERROR_CODES, type ErrorCode, RouterError } from '../../src/errors.ts';
 import { errorResponse, errorText, toRouterError } from '../../src/http/respond.ts';
-import { bearer, KEYS, type TestRouter } from '../support/test-router.ts';
+import { KEYS } from '../support/test-keys.ts';
+import { bearer, type TestRouter } from '../support/test-router.ts';
 import { CHAT, CHAT_BODY, errorOf, follow, siteA, siteB, tokenForB } from './redirect-fixture.ts';
 
 interface Wire {
@@ -20,6 +21,8 @@ interface Wire {
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="hivenet-router"' };
 
 /** Status, code and type of every error (api.md 6.2, E4). */
+const INVALID = { status: 400, code: 'request_invalid', type: 'invalid_request_error' } as const;
+
 const WIRE = {
   unauthorized: { status: 401, code: 'unauthorized', type: 'authentication_error', headers: CHALLENGE },
   token_refused: {
@@ -29,14 +32,16 @@ const WIRE = {
     headers: { ...CHALLENGE, 'x-should-retry': 'true' },
   },
   model_forbidden: { status: 403, code: 'model_forbidden', type: 'permission_error' },
-  request_invalid: { status: 400, code: 'request_invalid', type: 'invalid_request_error' },
-  body_too_large: { status: 413, code: 'request_invalid', type: 'invalid_request_error' },
-  encoding_unsupported: { status: 415, code: 'request_invalid', type: 'invalid_request_error' },
+  request_invalid: INVALID,
+  body_too_large: { ...INVALID, status: 413 },
+  body_timeout: { ...INVALID, headers: { connection: 'close' } },
+  encoding_unsupported: { ...INVALID, status: 415, headers: { 'accept-encoding': 'gzip, deflate, br, zstd' } },
   path_unknown: { status: 404, code: 'request_invalid', type: 'not_found_error' },
   method_not_allowed: { status: 405, code: 'request_invalid', type: 'not_found_error' },
   model_not_found: { status: 404, code: 'model_not_found', type: 'not_found_error' },
   no_agents_available: { status: 503, code: 'no_agents_available', type: 'overloaded_error' },
   no_capacity: { status: 503, code: 'no_capacity', type: 'overloaded_error', headers: { 'retry-after': '1' } },
+  queue_full: { status: 503, code: 'queue_full', type: 'overloaded_error', headers: { 'retry-after': '1' } },
   shutting_down: { status: 503, code: 'backend_unavailable', type: 'overloaded_error' },
   backend_unavailable: { status: 503, code: 'backend_unavailable', type: 'overloaded_error', source: 'backend' },
   backend_error: { status: 502, code: 'backend_error', type: 'api_error', source: 'backend' },

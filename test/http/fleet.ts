@@ -1,7 +1,8 @@
 // Several routers behind their host names in one process, and a client that follows redirects as `fetch` does: for
 // tests of whole chains.
 
-import { createTestRouter, KEYS, placement, type TestRouter } from '../support/test-router.ts';
+import { KEYS } from '../support/test-keys.ts';
+import { createTestRouter, placement, type TestRouter } from '../support/test-router.ts';
 
 export const SITE_IDS = ['site-a', 'site-b', 'site-c'] as const;
 

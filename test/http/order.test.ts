@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bearer, FIXTURE_MAP, type KEYS, placement, type TestRouterSettings } from '../support/test-router.ts';
+import type { KEYS } from '../support/test-keys.ts';
+import { bearer, FIXTURE_MAP, placement, type TestRouterSettings } from '../support/test-router.ts';
 import {
   CHAT,
   CHAT_BODY,

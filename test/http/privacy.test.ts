@@ -4,15 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hashKey } from '../../src/auth/api-key.ts';
 import { RouterError } from '../../src/errors.ts';
-import {
-  ADMIN_KEY,
-  bearer,
-  createTestRouter,
-  FIXTURE_MAP,
-  KEYS,
-  SECRETS,
-  type TestRouter,
-} from '../support/test-router.ts';
+import { KEYS } from '../support/test-keys.ts';
+import { ADMIN_KEY, bearer, createTestRouter, FIXTURE_MAP, SECRETS, type TestRouter } from '../support/test-router.ts';
 import { CHAT, CHAT_BODY, follow, present, readWhole, siteA, siteB, tokenForB } from './redirect-fixture.ts';
 
 const CANARY = 'canary-7d1f';
@@ -92,7 +85,7 @@ describe('the access log', () => {
       [403, siteA(), CHAT_BODY, bearer('key-2')],
       [404, siteA(), '{"model":"x"}', bearer('key-1')],
       [413, siteA({ maxRequestBytes: 5 }), CHAT_BODY, bearer('key-1')],
-      [415, siteA(), CHAT_BODY, { ...bearer('key-1'), 'content-encoding': 'gzip' }],
+      [415, siteA(), CHAT_BODY, { ...bearer('key-1'), 'content-encoding': 'rot13' }],
     ];
     for (const [status, site, body, headers] of failing) {
       await site.ask(CHAT, body, headers);

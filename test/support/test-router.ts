@@ -4,14 +4,12 @@
 import type { AgentSetting } from '../../src/agents/agent.ts';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
-import { systemTimers } from '../../src/agents/timers.ts';
+import { systemTimers, type Timers } from '../../src/agents/timers.ts';
 import { parseAdminKeys } from '../../src/auth/admin.ts';
-import { hashKey } from '../../src/auth/api-key.ts';
-import { parseKeyReplacement } from '../../src/auth/key-document.ts';
-import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { dispatch } from '../../src/dispatch/dispatch.ts';
 import { ActiveRequests } from '../../src/http/active-requests.ts';
 import { createFetch } from '../../src/http/app.ts';
+import { BodyBudget } from '../../src/http/body-budget.ts';
 import { errorText } from '../../src/http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
 import { ok, type Result } from '../../src/lib/result.ts';
@@ -26,18 +24,11 @@ import { SiblingMapStore } from '../../src/site/sibling-map-store.ts';
 import { parseSiteId } from '../../src/site/site.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { type ExtraKey, KEYS, keyRegistry } from './test-keys.ts';
 
 export const NOW_MS = Date.parse('2026-11-03T12:00:00Z');
 export const SECRETS = 'k1:0123456789abcdef0123456789abcdef';
 export const ADMIN_KEY = 'admin-secret';
-/** Key ID to the secret that its client shows. */
-export const KEYS = {
-  'key-1': 'sk-one',
-  'key-2': 'sk-two',
-  'key-dis': 'sk-disabled',
-  'key-exp': 'sk-expired',
-} as const;
-
 /** The fixture of the requirements: models `m` on B, C, D, `emb` and `rr` on B (redirect-requirements, section 1). */
 export const FIXTURE_MAP = {
   schema: 3,
@@ -75,12 +66,12 @@ export interface TestRouterSettings {
   /** The engine behind every agent; by default it echoes the request it was sent as JSON. */
   readonly engine?: EngineFetch;
   readonly maxRequestBytes?: number;
+  readonly bodyMemoryBytes?: number;
+  /** What ends a body that is late. */
+  readonly bodyTimers?: Timers;
   readonly tokenTtlMs?: number;
   /** Keys beside {@link KEYS}: their secret, and the fields of an entry that differ from a plain enabled key. */
-  readonly extraKeys?: readonly (Readonly<Record<string, unknown>> & {
-    readonly id: string;
-    readonly secret: string;
-  })[];
+  readonly extraKeys?: readonly ExtraKey[];
   /** Token IDs that the ledger takes. */
   readonly ledgerMax?: number;
   readonly isAdminInsecure?: boolean;
@@ -126,9 +117,11 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   const redirect = redirectSite(settings);
   const agents = registryOf(settings);
   const active = new ActiveRequests();
+  const bodyBudget = new BodyBudget(settings.bodyMemoryBytes ?? 268_435_456);
   const sources = {
     redirect: redirect === undefined ? undefined : gauges(redirect, () => router.nowMs),
     activeRequests: () => active.count,
+    bodyBytes: () => bodyBudget.bytes,
     droppedLogLines: () => 0,
     engines: () => [],
   };
@@ -144,7 +137,8 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     onFailedTry: () => undefined,
   };
   const ports: RouterPorts = {
-    auth: settings.authMode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: keyRegistry(settings) },
+    auth:
+      settings.authMode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: keyRegistry(settings.extraKeys) },
     admin:
       settings.isAdminInsecure === true
         ? { mode: 'insecure' }
@@ -154,6 +148,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
+    bodies: { budget: bodyBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },
     active,
     metrics,
     log: createLog(
@@ -268,28 +263,6 @@ function registryOf(settings: TestRouterSettings): AgentRegistry {
     if (down === true) agent.reportConnectionRefused();
   }
   return agents;
-}
-
-function keyRegistry({ extraKeys = [] }: TestRouterSettings): KeyRegistry {
-  const registry = new KeyRegistry();
-  const keys = Object.entries(KEYS).map(([id, secret]) => ({
-    id,
-    key_hash: hashKey(secret),
-    owner: 'owner-1',
-    name: id,
-    enabled: id !== 'key-dis',
-    ...(id === 'key-exp' ? { expires_at: '2026-11-03T11:59:59Z' } : {}),
-    ...(id === 'key-2' ? { allowed_models: ['other'] } : {}),
-  }));
-  const extra = extraKeys.map(({ secret, ...fields }) => ({
-    key_hash: hashKey(secret),
-    owner: 'owner-2',
-    name: 'extra',
-    enabled: true,
-    ...fields,
-  }));
-  registry.replace('1', must(parseKeyReplacement({ version: '1', keys: [...keys, ...extra] })).keys);
-  return registry;
 }
 
 function must<Value>(result: Result<Value, unknown>): Value {

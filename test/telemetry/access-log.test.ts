@@ -26,6 +26,7 @@ function record(change: Partial<RequestRecord> = {}): RequestRecord {
     originSite: undefined,
     hop: undefined,
     firstByteMs: undefined,
+    bodyBytes: 0,
     streaming: false,
     ...change,
   };

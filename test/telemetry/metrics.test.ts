@@ -7,6 +7,7 @@ import type { RequestRecord } from '../../src/telemetry/request-record.ts';
 const NONE: MetricSources = {
   redirect: undefined,
   activeRequests: () => 0,
+  bodyBytes: () => 0,
   droppedLogLines: () => 0,
   engines: () => [],
 };
@@ -80,14 +81,17 @@ describe('createMetrics()', () => {
     assert.doesNotMatch(text, /hivenet_redirect|hivenet_sibling/);
   });
 
-  it('reads running requests and dropped log lines at each scrape', async () => {
+  it('reads running requests, their bodies and dropped log lines at each scrape', async () => {
     let count = 2;
-    const metrics = createMetrics({ ...NONE, activeRequests: () => count, droppedLogLines: () => count }, '1.2.3');
+    const read = () => count;
+    const sources = { ...NONE, activeRequests: read, bodyBytes: read, droppedLogLines: read };
+    const metrics = createMetrics(sources, '1.2.3');
     for (const expected of [2, 2, 5]) {
       count = expected;
       assert.deepEqual(await samples(metrics, 'http_server_active_requests'), [
         `http_server_active_requests ${expected}`,
       ]);
+      assert.deepEqual(await samples(metrics, 'hivenet_router_body_bytes'), [`hivenet_router_body_bytes ${expected}`]);
       assert.deepEqual(await samples(metrics, 'hivenet_router_log_lines_dropped_total'), [
         `hivenet_router_log_lines_dropped_total ${expected}`,
       ]);

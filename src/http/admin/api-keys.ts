@@ -16,7 +16,7 @@ export function replaceKeys(ports: RouterPorts): Handler<RouterEnv> {
   return async (c) => {
     const registry = registryOf(ports);
     if (registry === undefined) return adminError(501, INACTIVE);
-    const body = await readAdminBody(c.req.raw);
+    const body = await readAdminBody(ports, c);
     if (!body.ok) return body.fault;
     const document = parseDocument(body.value);
     const parsed =

@@ -15,7 +15,7 @@ export function readAliases(ports: RouterPorts): Handler<RouterEnv> {
 /** `PUT`: 200 and the table is replaced, or 400 with every broken rule and nothing changes. */
 export function replaceAliases(ports: RouterPorts): Handler<RouterEnv> {
   return async (c) => {
-    const body = await readAdminBody(c.req.raw);
+    const body = await readAdminBody(ports, c);
     if (!body.ok) return body.fault;
     const parsed = parseAliasPush(body.value, (name) => whyRealModel(ports, currentMap(ports), name));
     if (!parsed.ok) {

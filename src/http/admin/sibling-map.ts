@@ -17,7 +17,7 @@ export function pushSiblingMap(ports: RouterPorts): Handler<RouterEnv> {
   return async (c) => {
     const { redirect } = ports;
     if (redirect === undefined) return adminError(501, DISABLED);
-    const body = await readAdminBody(c.req.raw);
+    const body = await readAdminBody(ports, c);
     if (!body.ok) return body.fault;
     return acceptPush(ports, redirect, body.value);
   };

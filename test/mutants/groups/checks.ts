@@ -61,7 +61,7 @@ const USE_TESTS = [
   'test/http/credentials.test.ts',
 ];
 
-const BODY_BLOCK = `  const verdict = verifyBody(claims, hashBody(body));
+const BODY_BLOCK = `  const verdict = verifyBody(claims, body.hash());
   if (!verdict.ok) return { ok: false, refusal: verdict.fault };
 `;
 const CALLER = '  const caller = callerOfKey(ports.auth, claims.keyId);\n';
@@ -137,8 +137,14 @@ const AFTER_BODY: readonly Mutant[] = [
       '    scope: claims.scope,\n    claims,',
       '    scope: claims.scope,\n    claims: undefined,',
     ],
-    'the body is hashed as text': ['update(body)', 'update(new TextDecoder().decode(body))'],
   }),
+  ...mutantsOf(
+    'src/http/received-body.ts',
+    [...USE_TESTS, 'test/http/body.test.ts', 'test/http/content-encoding.test.ts'],
+    {
+      'the body is hashed as text': ['update(this.bytes)', 'update(new TextDecoder().decode(this.bytes))'],
+    },
+  ),
 ];
 
 export const CHECKS: readonly Mutant[] = [...BEFORE_BODY, ...GRACE, ...AFTER_BODY];

@@ -90,13 +90,18 @@ const BOUNDS: readonly Mutant[] = mutantsOf(
   },
 );
 
-const LIFETIME = "durationWithin('1ms', '1h')";
+/** The bounds of the lifetime, told from those of other settings by its help. */
+const LIFETIME = lifetimeWithin('1ms', '1h');
+
+function lifetimeWithin(least: string, most: string): string {
+  return `durationWithin('${least}', '${most}'),\n    example: '60s',\n    help: 'How long a redirect token`;
+}
 
 const SETTING: readonly Mutant[] = mutantsOf('src/config/settings.ts', ['test/config/read-redirect.test.ts'], {
-  'a lifetime of nothing may be set': [LIFETIME, "durationWithin('0s', '1h')"],
-  'a lifetime of 1 ms may not be set': [LIFETIME, "durationWithin('2ms', '1h')"],
-  'a lifetime above 1 h may be set': [LIFETIME, "durationWithin('1ms', '61m')"],
-  'a lifetime of 1 h may not be set': [LIFETIME, "durationWithin('1ms', '59m')"],
+  'a lifetime of nothing may be set': [LIFETIME, lifetimeWithin('0s', '1h')],
+  'a lifetime of 1 ms may not be set': [LIFETIME, lifetimeWithin('2ms', '1h')],
+  'a lifetime above 1 h may be set': [LIFETIME, lifetimeWithin('1ms', '61m')],
+  'a lifetime of 1 h may not be set': [LIFETIME, lifetimeWithin('1ms', '59m')],
 });
 
 const NEXT: readonly Mutant[] = mutantsOf(

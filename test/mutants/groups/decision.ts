@@ -29,12 +29,16 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
     'admitted.claims?.model ?? resolveModel(ports, arrival, admitted, sent)',
     'resolveModel(ports, arrival, admitted, admitted.claims?.model ?? sent)',
   ],
-  'an engine is sent another model than was routed': ['model === sent ? body : replaceModel(body, model)', 'body'],
+  'an engine is sent another model than was routed': [
+    'model === sent ? content : replaceModel(content, model)',
+    'content',
+  ],
   'the body is read before the token is checked': [
     [`    const entrance = enter(ports, arrival);\n`, ''],
+    ['bodyOrder(ports, c, entrance)', "bodyOrder(ports, c, { kind: 'token' } as Entrance)"],
     [
-      '    const admitted = finishEntrance',
-      '    const entrance = enter(ports, arrival);\n    const admitted = finishEntrance',
+      '    const admission = await admit',
+      '    const entrance = enter(ports, arrival);\n    const admission = await admit',
     ],
   ],
   'a redirect that cannot be written is an error': [

@@ -1,0 +1,31 @@
+// Between the last byte of a body and the first look at what it says: in which order its token and its encoding are
+// judged.
+
+import { type BodyOrder, readContent } from './body.ts';
+import { type Admitted, type Arrival, type Entrance, finishEntrance } from './entrance.ts';
+import type { ReceivedBody } from './received-body.ts';
+import type { RouterPorts } from './router-ports.ts';
+
+/** Who may go on, and what the body says. */
+export interface Admission {
+  readonly admitted: Admitted;
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * The body is decoded before its token is used up, so that a bomb costs no token (D-37); but a body that the token was
+ * not issued for is first of all a refused token (D-36). Throws as `finishEntrance` and `readContent` do.
+ */
+export async function admit(
+  ports: RouterPorts,
+  arrival: Arrival,
+  entrance: Entrance,
+  { order, received }: { readonly order: BodyOrder; readonly received: ReceivedBody },
+): Promise<Admission> {
+  if (entrance.kind === 'token' && received.hash() !== entrance.claims.bodyHash) {
+    const admitted = finishEntrance(ports, arrival, entrance, received);
+    return { admitted, content: await readContent(ports.bodies, order, received) };
+  }
+  const content = await readContent(ports.bodies, order, received);
+  return { admitted: finishEntrance(ports, arrival, entrance, received), content };
+}

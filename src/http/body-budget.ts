@@ -1,0 +1,42 @@
+// How many bytes of request bodies the router holds at one time, over all requests (R-218). It is apart because whoever
+// takes from it gives nothing back: a request's share lives as long as the request, since its body may be sent again.
+
+import { RouterError } from '../errors.ts';
+
+/** Where the bytes that one request has taken are written down: its record. */
+export interface BodyShare {
+  bodyBytes: number;
+}
+
+export class BodyBudget {
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  /** `maxBytes` of all bodies together, at least 1. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes taken and not yet given back. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Adds `bytes` to the share. Throws `queue_full`, with nothing taken, when the budget does not allow them. */
+  take(share: BodyShare, bytes: number): void {
+    if (this.#bytes + bytes > this.#maxBytes) {
+      throw new RouterError(
+        'queue_full',
+        `The router holds as many bytes of request bodies as it may, ${this.#maxBytes}: try again.`,
+      );
+    }
+    this.#bytes += bytes;
+    share.bodyBytes += bytes;
+  }
+
+  /** The request is over: all that it took. A second call gives back nothing more. */
+  giveBack(share: BodyShare): void {
+    this.#bytes -= share.bodyBytes;
+    share.bodyBytes = 0;
+  }
+}
