@@ -1,10 +1,11 @@
 // `make soak`: what takes too long for every run of the tests. Prints one line a check; exit code 1 when one failed.
 
 import process from 'node:process';
+import { manyBodies } from './bodies.ts';
 import { crowdOfStreams } from './crowd.ts';
 import { manyRedirects } from './redirects.ts';
 import { idleSiblings } from './siblings.ts';
-import { longSilence, silence } from './silence.ts';
+import { longSilence, silence, silentBody } from './silence.ts';
 
 interface Check {
   readonly name: string;
@@ -16,10 +17,14 @@ interface Check {
 const CHECKS: readonly Check[] = [
   { name: 'a stream silent for 15 s is not cut', run: silence },
   { name: 'streams silent for longer than any idle timeout are not cut', run: longSilence },
+  { name: 'a body silent for longer than any idle timeout gets its 400', run: silentBody },
   { name: '1,000 streams at once', run: crowdOfStreams },
   { name: 'an idle router leaves its siblings alone', run: idleSiblings },
   { name: '2,000 redirects leave no memory behind', run: manyRedirects },
 ];
+
+/** Takes all the CPU there is, so it comes last and alone. */
+const HEAVY: Check = { name: '1,000 bodies of 10 MB at once', run: manyBodies };
 
 async function report({ name, run }: Check): Promise<boolean> {
   const startedMs = performance.now();
@@ -32,5 +37,5 @@ async function report({ name, run }: Check): Promise<boolean> {
   return isOk;
 }
 
-const areOk = await Promise.all(CHECKS.map(report));
+const areOk = [...(await Promise.all(CHECKS.map(report))), await report(HEAVY)];
 process.exit(areOk.every(Boolean) ? 0 : 1);

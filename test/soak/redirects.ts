@@ -1,9 +1,8 @@
 // Two thousand requests that are redirected, each with a body large enough to show a leak: what both sites' memory looks
 // like afterwards.
 
-import { existsSync, readFileSync } from 'node:fs';
 import { type Fleet, MODELS, Started, startFleet } from '../demo/fleet.ts';
-import { run } from '../support/child-process.ts';
+import { memoryMb } from '../support/memory.ts';
 import type { SiteProcess } from '../support/sites.ts';
 
 const WARM_UP = 1000;
@@ -55,12 +54,4 @@ async function redirect(fleet: Fleet, count: number): Promise<void> {
 async function redirectsCounted(site: SiteProcess): Promise<number> {
   const text = await (await fetch(`${site.metricsUrl}/metrics`)).text();
   return Number(/^hivenet_redirects_total\{.*\} (\d+)$/m.exec(text)?.[1]);
-}
-
-/** Resident memory, from where the system tells it. */
-async function memoryMb({ pid }: SiteProcess): Promise<number> {
-  const status = `/proc/${pid}/status`;
-  if (existsSync(status)) return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(status, 'utf8'))?.[1]) / 1024;
-  const { stdout } = await run(['ps', '-o', 'rss=', '-p', String(pid)]);
-  return Number(stdout[0]) / 1024;
 }

@@ -1,4 +1,5 @@
-// Engines that think for longer than a runtime keeps a silent connection: before the first byte, and between two.
+// Clients that stop in the middle of a body and engines that think, for longer than a runtime keeps a silent
+// connection: before the first byte, and between two.
 
 import { postText, RawConnection } from '../support/raw-connection.ts';
 import { engineFlags, startEngine, startRouter, untilServing } from '../support/router-process.ts';
@@ -19,6 +20,26 @@ export async function longSilence(): Promise<string> {
     streamWith(['--tokens-per-second', String(1 / LONG_SILENCE_S)], limits, LONG_SILENCE_S),
   ]);
   return `${LONG_SILENCE_S} s, ${before} bytes before the first chunk and ${between} after it`;
+}
+
+/** The deadline of a body is the router's, whatever the listener's idle timeout is (E15). */
+export async function silentBody(): Promise<string> {
+  const router = await startRouter(['--body-timeout', `${LONG_SILENCE_S}s`]);
+  try {
+    const framings = ['Content-Length: 100', 'Content-Length: 1000000', 'Transfer-Encoding: chunked'];
+    const answers = await Promise.all(
+      framings.map(async (framing) => {
+        const connection = await RawConnection.open(router.url);
+        connection.send(`POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`);
+        return connection.closed((LONG_SILENCE_S + 20) * 1000);
+      }),
+    );
+    const isNamed = (text: string): boolean => text.startsWith('HTTP/1.1 400 ') && text.includes('--body-timeout');
+    if (!answers.every(isNamed)) throw new Error(answers.map((text) => text.slice(0, 20)).join(', '));
+    return `${LONG_SILENCE_S} s, ${answers.length} framings`;
+  } finally {
+    await router.kill();
+  }
 }
 
 /** A stream of two tokens through a router of its own, to its last byte. The number of bytes. */

@@ -91,6 +91,12 @@ export async function runningRequests(engine: Pick<EngineProcess, 'url'>): Promi
   return Number(/^vllm:num_requests_running\S* (\d+)$/m.exec(text)?.[1]);
 }
 
+/** The value of a metric without labels. */
+export async function metricOf({ metricsUrl }: Pick<RouterProcess, 'metricsUrl'>, name: string): Promise<number> {
+  const text = await (await fetch(`${metricsUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+}
+
 async function urlAfter(running: RunningProcess, prefix: string): Promise<string> {
   const line = await running.line((candidate) => candidate.startsWith(prefix));
   return line.slice(prefix.length);
