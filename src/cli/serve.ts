@@ -19,6 +19,7 @@ import { BodyBudget } from '../http/body-budget.ts';
 import { warnOfHiddenAliases } from '../http/model-aliases.ts';
 import { errorText } from '../http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../http/router-ports.ts';
+import { Turns } from '../http/turns.ts';
 import { UsedTokenLedger } from '../redirect/ledger.ts';
 import { AliasStore } from '../routing/alias-store.ts';
 import type { Listener, Runtime } from '../runtime/runtime.ts';
@@ -203,6 +204,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     maxRequestBytes: config.http.maxRequestBytes,
     bodies: { budget: bodyBudget, timeoutMs: config.timeouts.bodyMs, timers: systemTimers },
     active,
+    turns: new Turns(systemTimers.monotonicMs),
     metrics,
     log,
     writeAccessLine: (line) => stdout.write(line),

@@ -5,6 +5,7 @@ import type { Agent } from '../agents/agent.ts';
 import { authenticate, type Caller, mayUseModel } from '../auth/authenticate.ts';
 import { readCredentials } from '../auth/credentials.ts';
 import { RouterError } from '../errors.ts';
+import type { Steps } from '../lib/steps.ts';
 import { resolveAlias } from '../routing/alias.ts';
 import { ENDPOINTS } from '../routing/endpoint.ts';
 import type { Kind } from '../site/kind.ts';
@@ -12,8 +13,9 @@ import { ownScope, scopeIncludes } from '../site/scope.ts';
 import type { SiblingMap } from '../site/sibling-map.ts';
 import type { SiteId } from '../site/site.ts';
 import { currentMap, modelsOf } from './model-aliases.ts';
+import { piecewiseResponse } from './piecewise.ts';
 import { jsonResponse } from './respond.ts';
-import type { RedirectSite, RouterEnv, RouterPorts } from './router-ports.ts';
+import type { RouterEnv, RouterPorts } from './router-ports.ts';
 
 interface Listed {
   readonly id: string;
@@ -25,26 +27,29 @@ interface Listed {
   readonly aliasFor?: readonly string[];
 }
 
+type Placed = ReadonlyMap<string, Listed>;
+
 /** What has a name here: the models of the agents, and those that the map places within this site's default scope. */
 interface Known {
   readonly local: ReadonlyMap<string, Listed>;
-  readonly placed: ReadonlyMap<string, Listed>;
+  readonly placed: Placed;
 }
 
 /** The list, in the order of the agents, the map and the aliases. A redirect token opens no listing (D-26). */
 export function listModels(ports: RouterPorts): Handler<RouterEnv> {
-  return (c) => {
-    const data = visibleModels(ports, authenticated(ports, c)).map((model) => formatModel(model));
-    return jsonResponse(200, { object: 'list', data });
+  return async (c) => {
+    const caller = authenticated(ports, c);
+    const known = await knownModels(ports);
+    return piecewiseResponse(ports, c, formatList(visibleModels(ports, caller, known)));
   };
 }
 
 /** One model with its agents; the ID may hold `/`, raw or percent-encoded. Unknown and forbidden look the same: 404. */
 export function readModel(ports: RouterPorts): Handler<RouterEnv, '/v1/models/:id{.+}'> {
-  return (c) => {
+  return async (c) => {
     const caller = authenticated(ports, c);
     const id = c.req.param('id');
-    const known = knownModels(ports);
+    const known = await knownModels(ports);
     const real = known.local.get(id) ?? known.placed.get(id);
     const model = real !== undefined && mayUseModel(caller, id) ? real : readAlias(ports, caller, known, id);
     if (model === undefined) throw new RouterError('model_not_found', `The model "${id}" is not known here.`);
@@ -60,16 +65,22 @@ function authenticated(ports: RouterPorts, c: Context<RouterEnv>): Caller {
   return caller;
 }
 
-function visibleModels(ports: RouterPorts, caller: Caller): readonly Listed[] {
-  const known = knownModels(ports);
-  const placed = [...known.placed.values()].filter((model) => !known.local.has(model.id));
-  const real = [...known.local.values(), ...placed].filter((model) => mayUseModel(caller, model.id));
-  const aliases = [...ports.aliases.current().keys()].flatMap((id) => readAlias(ports, caller, known, id) ?? []);
-  return [...real, ...aliases];
+/** The models served here, those only placed elsewhere, and the aliases; undefined stands for what the key may not use. */
+function* visibleModels(
+  ports: RouterPorts,
+  caller: Caller,
+  known: Known,
+): Generator<Listed | undefined, void, undefined> {
+  for (const model of known.local.values()) yield mayUseModel(caller, model.id) ? model : undefined;
+  for (const model of known.placed.values()) {
+    yield !known.local.has(model.id) && mayUseModel(caller, model.id) ? model : undefined;
+  }
+  for (const id of ports.aliases.current().keys()) yield readAlias(ports, caller, known, id);
 }
 
-function knownModels({ agents, redirect }: RouterPorts): Known {
-  return { local: new Map(agents.models().map((model) => [model.id, model])), placed: placedInScope(redirect) };
+async function knownModels(ports: RouterPorts): Promise<Known> {
+  const placed = await placedInScope(ports);
+  return { local: new Map(ports.agents.models().map((model) => [model.id, model])), placed };
 }
 
 /**
@@ -88,23 +99,45 @@ function readAlias(ports: RouterPorts, caller: Caller, { local, placed }: Known,
   return { id, capability, agents, aliasFor: models };
 }
 
+/** Models looked at in one go, about a millisecond. */
+const SLICE_MODELS = 500;
+
+/** The list as JSON text in pieces. */
+function* formatList(models: Iterable<Listed | undefined>): Generator<string, void, undefined> {
+  let piece = '{"object":"list","data":[';
+  let separator = '';
+  let lookedAt = 0;
+  for (const model of models) {
+    lookedAt += 1;
+    if (lookedAt % SLICE_MODELS === 0) {
+      yield piece;
+      piece = '';
+    }
+    if (model === undefined) continue;
+    piece += `${separator}${JSON.stringify(formatModel(model))}`;
+    separator = ',';
+  }
+  yield `${piece}]}`;
+}
+
 /** By map, for a map may have 100,000 placements and a client may ask as often as it likes. */
-const placedByMap = new WeakMap<SiblingMap, ReadonlyMap<string, Listed>>();
+const placedByMap = new WeakMap<SiblingMap, Promise<Placed>>();
 
 /** What the map places within this site's default scope: where a request without a scope header may go. */
-function placedInScope(redirect: RedirectSite | undefined): ReadonlyMap<string, Listed> {
+async function placedInScope({ redirect, turns }: RouterPorts): Promise<Placed> {
   if (redirect === undefined) return new Map();
   const map = redirect.maps.current();
-  const placed = placedByMap.get(map) ?? listPlaced(map, redirect.siteId);
+  const placed = placedByMap.get(map) ?? turns.complete(listPlaced(map, redirect.siteId));
   placedByMap.set(map, placed);
   return placed;
 }
 
-function listPlaced(map: SiblingMap, siteId: SiteId): ReadonlyMap<string, Listed> {
+function* listPlaced(map: SiblingMap, siteId: SiteId): Steps<Placed> {
   const models = new Map<string, Listed>();
   const scope = ownScope(map.sites.get(siteId));
   if (scope === undefined) return models;
-  for (const { model, kind, site } of map.allPlacements) {
+  for (const [index, { model, kind, site }] of map.allPlacements.entries()) {
+    if (index % SLICE_MODELS === SLICE_MODELS - 1) yield;
     const place = map.sites.get(site);
     if (models.has(model) || place === undefined || !scopeIncludes(scope, place)) continue;
     models.set(model, { id: model, capability: capabilityOf(kind), agents: [] });

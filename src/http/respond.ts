@@ -59,6 +59,11 @@ export function wireCodeOf(code: ErrorCode): string {
   return WIRE_ERRORS[code].code;
 }
 
+/** The status of an answer that ends so. */
+export function statusOf(code: ErrorCode): number {
+  return WIRE_ERRORS[code].status;
+}
+
 /** The error body as one line of JSON, for the error event of a stream that broke off (E8). */
 export function errorText(code: ErrorCode, message: string): string {
   return JSON.stringify(errorBody(WIRE_ERRORS[code], message));

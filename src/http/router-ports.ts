@@ -17,6 +17,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { ActiveRequests } from './active-requests.ts';
 import type { BodyPorts } from './body.ts';
+import type { Turns } from './turns.ts';
 
 /** Present when a site ID is set: this site's half of cross-site redirect. */
 export interface RedirectSite {
@@ -40,6 +41,8 @@ export interface RouterPorts {
   readonly maxRequestBytes: number;
   readonly bodies: BodyPorts;
   readonly active: ActiveRequests;
+  /** Where all work that is too long for one go takes its turns. */
+  readonly turns: Turns;
   readonly metrics: Metrics;
   readonly log: Log;
   /** Takes whole lines. */

@@ -37,14 +37,15 @@ export function findMembers(bytes: Uint8Array, name: string): readonly ByteSpan[
     const start = skipMark(json, nameEnd);
     const end = skipValue(json, start);
     const raw = json.subarray(at + 1, nameEnd - 1);
-    if (raw.includes(BACKSLASH) ? decodedName(raw) === name : raw.equals(nameBytes)) spans.push({ start, end });
+    const isNamed = raw.includes(BACKSLASH) ? decodedName(json.subarray(at, nameEnd)) === name : raw.equals(nameBytes);
+    if (isNamed) spans.push({ start, end });
     at = skipMark(json, end);
   }
   return spans;
 }
 
-function decodedName(raw: Buffer): string | undefined {
-  return new JsonTokens(`"${raw}"`).readString();
+function decodedName(quoted: Buffer): string | undefined {
+  return new JsonTokens(quoted, { tokenLength: quoted.length, sliceLength: 1 }).readString();
 }
 
 function skipBlanks(json: Buffer, start: number): number {

@@ -3,7 +3,8 @@
 
 import { JsonTokens } from './json-tokens.ts';
 import { fault, ok, type Result } from './result.ts';
-import { decodeUtf8, findInvalidUtf8 } from './utf8.ts';
+import type { Steps } from './steps.ts';
+import { findInvalidUtf8 } from './utf8.ts';
 
 export type JsonValue =
   | JsonObject
@@ -11,7 +12,13 @@ export type JsonValue =
   | { readonly kind: 'string'; readonly value: string }
   | { readonly kind: 'number'; readonly lexeme: string }
   | { readonly kind: 'boolean'; readonly value: boolean }
-  | { readonly kind: 'null' };
+  | { readonly kind: 'null' }
+  | JsonShaped;
+
+/** What `shapeItem` put in place of an item; the shape itself is its class's. */
+export interface JsonShaped {
+  readonly kind: 'shaped';
+}
 
 interface JsonObject {
   readonly kind: 'object';
@@ -24,85 +31,163 @@ interface JsonArray {
   readonly items: readonly JsonValue[];
 }
 
+/** What a document may ask for at most, so that none takes memory or time out of proportion to what it can say. */
+export interface JsonLimits {
+  /** Arrays and objects within each other, up to 1,000: the parser recurses. */
+  readonly depth: number;
+  /** In the whole document, arrays and objects counted too. */
+  readonly values: number;
+  /** In one object. A hash table that grows to a million names blocks for longer than all the rest. */
+  readonly members: number;
+  /** Characters of one string, name or number as written: a token is read in one go. */
+  readonly tokenLength: number;
+}
+
+export interface JsonSettings {
+  readonly limits: JsonLimits;
+  /**
+   * Is given each item of an array and the member that the array is, '' for none. What it returns stands in the item's
+   * place: of a long array then no tree of values grows, which the garbage collector would have to carry along.
+   */
+  readonly shapeItem?: (item: JsonValue, member: string) => JsonValue;
+  /** About so many characters are read from pause to pause. */
+  readonly sliceLength?: number | undefined;
+}
+
+/** Characters after which the parser pauses, a millisecond or two of dense JSON. A token may run beyond. */
+const SLICE_LENGTH = 32_768;
+
 /**
  * Parses one RFC 8259 document: UTF-8 without a byte order mark, no lone surrogates, no name twice in an object,
- * nothing after it, at most `maxDepth` (up to 1,000: the parser recurses) arrays and objects within each other. Time
- * and memory are linear. The fault is the first broken rule and its byte offset.
+ * nothing after it, all within the limits. Time and memory are linear. The fault is the first broken rule and its byte
+ * offset; invalid UTF-8 comes before all else.
  */
-export function parseStrictJson(bytes: Uint8Array, maxDepth: number): Result<JsonValue, string> {
-  const text = decodeUtf8(bytes);
-  if (text === undefined) return fault(`invalid UTF-8 at byte ${findInvalidUtf8(bytes)}`);
-  if (text.startsWith('\ufeff')) return fault('byte order mark at byte 0');
-  const tokens = new JsonTokens(text);
-  const value = readDocument(tokens, maxDepth);
+export function* parseStrictJson(bytes: Uint8Array, settings: JsonSettings): Steps<Result<JsonValue, string>> {
+  const invalidAt = yield* findInvalidUtf8(bytes);
+  if (invalidAt !== undefined) return fault(`invalid UTF-8 at byte ${invalidAt}`);
+  const { limits, sliceLength = SLICE_LENGTH } = settings;
+  const tokens = new JsonTokens(bytes, { tokenLength: limits.tokenLength, sliceLength });
+  if (tokens.peek() === '\ufeff') return fault('byte order mark at byte 0');
+  const value = yield* new JsonReader(tokens, settings).readDocument();
   return value === undefined ? fault(tokens.fault) : ok(value);
 }
 
-function readDocument(tokens: JsonTokens, maxDepth: number): JsonValue | undefined {
-  const value = readValue(tokens, maxDepth);
-  if (value === undefined || tokens.peek() === '') return value;
-  return tokens.refuse('data after the document');
-}
+const TRUE: JsonValue = { kind: 'boolean', value: true };
+const FALSE: JsonValue = { kind: 'boolean', value: false };
+const NULL: JsonValue = { kind: 'null' };
 
-function readValue(tokens: JsonTokens, depthLeft: number): JsonValue | undefined {
-  switch (tokens.peek()) {
-    case '{':
-      return depthLeft > 0 ? readObject(tokens, depthLeft - 1) : tokens.refuse('nested too deep');
-    case '[':
-      return depthLeft > 0 ? readArray(tokens, depthLeft - 1) : tokens.refuse('nested too deep');
-    case '"': {
-      const value = tokens.readString();
-      return value === undefined ? undefined : { kind: 'string', value };
-    }
-    case 't':
-      return readLiteral(tokens, 'true', { kind: 'boolean', value: true });
-    case 'f':
-      return readLiteral(tokens, 'false', { kind: 'boolean', value: false });
-    case 'n':
-      return readLiteral(tokens, 'null', { kind: 'null' });
-    default: {
-      const lexeme = tokens.readNumber();
-      return lexeme === undefined ? undefined : { kind: 'number', lexeme };
+/** The grammar. What cannot be read is undefined, and `tokens` know why. */
+class JsonReader {
+  readonly #tokens: JsonTokens;
+  readonly #limits: JsonLimits;
+  readonly #shapeItem: NonNullable<JsonSettings['shapeItem']>;
+  #values = 0;
+
+  constructor(tokens: JsonTokens, { limits, shapeItem = (item) => item }: JsonSettings) {
+    this.#tokens = tokens;
+    this.#limits = limits;
+    this.#shapeItem = shapeItem;
+  }
+
+  *readDocument(): Steps<JsonValue | undefined> {
+    while (!this.#tokens.reach()) yield;
+    const value = this.#isAtNested() ? yield* this.#readNested(this.#limits.depth, '') : this.#readScalar();
+    if (value === undefined) return undefined;
+    while (!this.#tokens.reach()) yield;
+    return this.#tokens.peek() === '' ? value : this.#tokens.refuse('data after the document');
+  }
+
+  #isAtNested(): boolean {
+    const next = this.#tokens.peek();
+    return next === '{' || next === '[';
+  }
+
+  *#readNested(depthLeft: number, member: string): Steps<JsonValue | undefined> {
+    if (depthLeft === 0) return this.#tokens.refuse('nested too deep');
+    if (!this.#countValue()) return undefined;
+    if (this.#tokens.take('{')) return yield* this.#readObject(depthLeft - 1);
+    this.#tokens.take('[');
+    return yield* this.#readArray(depthLeft - 1, member);
+  }
+
+  /** What follows the opening brace. */
+  *#readObject(depthLeft: number): Steps<JsonObject | undefined> {
+    const tokens = this.#tokens;
+    const members = new Map<string, JsonValue>();
+    while (!tokens.reach()) yield;
+    if (tokens.take('}')) return { kind: 'object', members };
+    do {
+      while (!tokens.reach()) yield;
+      const name = this.#readNewName(members);
+      if (name === undefined) return undefined;
+      while (!tokens.reach()) yield;
+      if (!tokens.take(':')) return tokens.refuse('expected ":"');
+      while (!tokens.reach()) yield;
+      const value = this.#isAtNested() ? yield* this.#readNested(depthLeft, name) : this.#readScalar();
+      if (value === undefined) return undefined;
+      members.set(name, value);
+      while (!tokens.reach()) yield;
+    } while (tokens.take(','));
+    return tokens.take('}') ? { kind: 'object', members } : tokens.refuse('expected "," or "}"');
+  }
+
+  /** A name that the object does not have yet. Names are compared decoded. */
+  #readNewName(members: ReadonlyMap<string, JsonValue>): string | undefined {
+    const tokens = this.#tokens;
+    if (tokens.peek() !== '"') return tokens.refuse('expected a name in quotes');
+    const nameAt = tokens.at;
+    const name = tokens.readString();
+    if (name === undefined) return undefined;
+    if (members.has(name)) return tokens.refuse(`duplicate name ${JSON.stringify(name.slice(0, 64))}`, nameAt);
+    const { members: max } = this.#limits;
+    return members.size < max ? name : tokens.refuse(`more than ${max} members in an object`, nameAt);
+  }
+
+  /** What follows the opening bracket. */
+  *#readArray(depthLeft: number, member: string): Steps<JsonArray | undefined> {
+    const tokens = this.#tokens;
+    const items: JsonValue[] = [];
+    while (!tokens.reach()) yield;
+    if (tokens.take(']')) return { kind: 'array', items };
+    do {
+      while (!tokens.reach()) yield;
+      const item = this.#isAtNested() ? yield* this.#readNested(depthLeft, '') : this.#readScalar();
+      if (item === undefined) return undefined;
+      items.push(this.#shapeItem(item, member));
+      while (!tokens.reach()) yield;
+    } while (tokens.take(','));
+    return tokens.take(']') ? { kind: 'array', items } : tokens.refuse('expected "," or "]"');
+  }
+
+  #readScalar(): JsonValue | undefined {
+    if (!this.#countValue()) return undefined;
+    switch (this.#tokens.peek()) {
+      case '"': {
+        const value = this.#tokens.readString();
+        return value === undefined ? undefined : { kind: 'string', value };
+      }
+      case 't':
+        return this.#readLiteral('true', TRUE);
+      case 'f':
+        return this.#readLiteral('false', FALSE);
+      case 'n':
+        return this.#readLiteral('null', NULL);
+      default: {
+        const lexeme = this.#tokens.readNumber();
+        return lexeme === undefined ? undefined : { kind: 'number', lexeme };
+      }
     }
   }
-}
 
-function readLiteral(tokens: JsonTokens, word: string, value: JsonValue): JsonValue | undefined {
-  return tokens.takeWord(word) ? value : tokens.refuse('expected a value');
-}
+  #readLiteral(word: string, value: JsonValue): JsonValue | undefined {
+    return this.#tokens.takeWord(word) ? value : this.#tokens.refuse('expected a value');
+  }
 
-function readObject(tokens: JsonTokens, depthLeft: number): JsonObject | undefined {
-  const members = new Map<string, JsonValue>();
-  tokens.take('{');
-  if (tokens.take('}')) return { kind: 'object', members };
-  do {
-    const name = readNewName(tokens, members);
-    if (name === undefined) return undefined;
-    const value = readValue(tokens, depthLeft);
-    if (value === undefined) return undefined;
-    members.set(name, value);
-  } while (tokens.take(','));
-  return tokens.take('}') ? { kind: 'object', members } : tokens.refuse('expected "," or "}"');
-}
-
-/** A name that the object does not have yet, and the colon after it. Names are compared decoded. */
-function readNewName(tokens: JsonTokens, members: ReadonlyMap<string, JsonValue>): string | undefined {
-  if (tokens.peek() !== '"') return tokens.refuse('expected a name in quotes');
-  const nameAt = tokens.at;
-  const name = tokens.readString();
-  if (name === undefined) return undefined;
-  if (members.has(name)) return tokens.refuse(`duplicate name ${JSON.stringify(name.slice(0, 64))}`, nameAt);
-  return tokens.take(':') ? name : tokens.refuse('expected ":"');
-}
-
-function readArray(tokens: JsonTokens, depthLeft: number): JsonArray | undefined {
-  const items: JsonValue[] = [];
-  tokens.take('[');
-  if (tokens.take(']')) return { kind: 'array', items };
-  do {
-    const item = readValue(tokens, depthLeft);
-    if (item === undefined) return undefined;
-    items.push(item);
-  } while (tokens.take(','));
-  return tokens.take(']') ? { kind: 'array', items } : tokens.refuse('expected "," or "]"');
+  /** Whether the document may have one more value. */
+  #countValue(): boolean {
+    this.#values += 1;
+    const { values: max } = this.#limits;
+    if (this.#values > max) this.#tokens.refuse(`more than ${max} values in the document`);
+    return this.#values <= max;
+  }
 }

@@ -1,6 +1,8 @@
 // Text to bytes and back, without the two liberties of the platform's defaults: no replacement characters for bytes
 // that are not UTF-8, and no silently dropped byte order mark.
 
+import type { Steps } from './steps.ts';
+
 const ENCODER = new TextEncoder();
 const STRICT_DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const LOSSY_DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -22,10 +24,44 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Offset of the first byte that is not UTF-8, or undefined when all are. For messages: it decodes and encodes anew. */
-export function findInvalidUtf8(bytes: Uint8Array): number | undefined {
+/** Bytes that are looked at in one go. */
+const PIECE_BYTES = 131_072;
+
+/** Bytes of the longest character. */
+const CHARACTER_MAX_BYTES = 4;
+
+/** Offset of the first byte that is not UTF-8, or undefined when all are. It pauses after each piece. */
+export function* findInvalidUtf8(bytes: Uint8Array, pieceBytes: number = PIECE_BYTES): Steps<number | undefined> {
+  for (let start = 0, end = 0; start < bytes.length; start = end) {
+    end = pieceEnd(bytes, start, pieceBytes);
+    const piece = bytes.subarray(start, end);
+    if (decodeUtf8(piece) === undefined) return start + invalidAt(piece);
+    if (end < bytes.length) yield;
+  }
+  return undefined;
+}
+
+/**
+ * Where to cut `bytes` after `start` so that no character is cut: about `pieceBytes` on, but at least one character.
+ * Bytes that are no character are cut anywhere.
+ */
+export function pieceEnd(bytes: Uint8Array, start: number, pieceBytes: number): number {
+  const at = start + Math.max(pieceBytes, CHARACTER_MAX_BYTES);
+  if (at >= bytes.length) return bytes.length;
+  for (let end = at; end > at - CHARACTER_MAX_BYTES; end -= 1) {
+    if (!isContinuation(bytes[end])) return end;
+  }
+  return at;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x80 && byte < 0xc0;
+}
+
+/** For messages: it decodes and encodes anew. */
+function invalidAt(bytes: Uint8Array): number {
   const lossy = ENCODER.encode(LOSSY_DECODER.decode(bytes));
   const differs = lossy.findIndex((byte, index) => byte !== bytes[index]);
   // The first difference lies in the first replacement, at the place in it that its byte tells.
-  return differs === -1 ? undefined : differs - REPLACEMENT.indexOf(lossy[differs] ?? 0);
+  return differs - REPLACEMENT.indexOf(lossy[differs] ?? 0);
 }

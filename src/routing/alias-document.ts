@@ -2,7 +2,8 @@
 // author can find.
 
 import { fault, type Result } from '../lib/result.ts';
-import { type JsonValue, parseStrictJson } from '../lib/strict-json.ts';
+import { complete } from '../lib/steps.ts';
+import { type JsonLimits, type JsonValue, parseStrictJson } from '../lib/strict-json.ts';
 import { type Path, parseStrictYaml } from '../lib/strict-yaml.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 import type { AliasTable } from './alias.ts';
@@ -13,6 +14,13 @@ export const ALIASES_MAX_BYTES = 262_144;
 
 /** Mappings and lists within each other: twice what a document needs. */
 const MAX_DEPTH = 6;
+/** A document so short needs no other bound than its own. */
+const JSON_LIMITS: JsonLimits = {
+  depth: MAX_DEPTH,
+  values: ALIASES_MAX_BYTES,
+  members: ALIASES_MAX_BYTES,
+  tokenLength: ALIASES_MAX_BYTES,
+};
 /** Faults that are told; the rest are counted. */
 const FAULTS_MAX = 20;
 /** Characters of a value that a message shows. */
@@ -37,7 +45,7 @@ export function parseAliasFile(text: string, whyReal: WhyReal): Result<AliasTabl
 /** Reads `{"aliases": {…}}`. Faults are lines such as `aliases."auto"[1] 42: a model must be …`, at least one. */
 export function parseAliasPush(bytes: Uint8Array, whyReal: WhyReal): Result<AliasTable, readonly string[]> {
   if (bytes.length > ALIASES_MAX_BYTES) return fault([`body: larger than ${ALIASES_MAX_BYTES} bytes`]);
-  const document = parseStrictJson(bytes, MAX_DEPTH);
+  const document = complete(parseStrictJson(bytes, { limits: JSON_LIMITS }));
   if (!document.ok) return fault([`body: ${document.fault}`]);
   const members = document.value.kind === 'object' ? document.value.members : new Map<string, JsonValue>();
   const aliases = members.get('aliases');
@@ -83,6 +91,7 @@ function show(value: JsonValue): string {
     case 'array':
       return '[…]';
     case 'object':
+    case 'shaped':
       return '{…}';
   }
 }

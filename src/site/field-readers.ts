@@ -3,6 +3,7 @@
 // broke is put together on the way out: a valid document of 100,000 placements builds no path.
 
 import { fault, ok, type Result } from '../lib/result.ts';
+import { complete, type Steps } from '../lib/steps.ts';
 import type { JsonValue } from '../lib/strict-json.ts';
 
 /** The first rule that a document breaks, and where. */
@@ -66,25 +67,43 @@ export interface ArrayLimits {
   readonly rule: string;
 }
 
-/** An array; its length is checked before its items, each item's uniqueness right after its own rules. */
-export function array<Item>(
+/** Items after which a long array pauses: a millisecond or two of placements. */
+const SLICE_ITEMS = 500;
+
+/**
+ * An array; its length is checked before its items, each item's uniqueness right after its own rules. It pauses every
+ * `sliceItems` items.
+ */
+export function longArray<Item>(
   readItem: Reader<Item>,
   { min, max, rule }: ArrayLimits,
   unique: readonly Unique<Item>[],
-): Reader<readonly Item[]> {
-  return (value) => {
+  sliceItems: number = SLICE_ITEMS,
+): (value: JsonValue) => Steps<Result<readonly Item[], BrokenRule>> {
+  return function* (value) {
     if (value.kind !== 'array' || value.items.length < min || value.items.length > max) return broken(rule);
     const seen = unique.map((of) => ({ of, keys: new Set<string>() }));
     const items: Item[] = [];
     for (const [index, element] of value.items.entries()) {
+      if (index % sliceItems === sliceItems - 1) yield;
       const item = readItem(element);
       if (!item.ok) return within(`[${index}]`, item.fault);
       const repeated = seen.find(({ of, keys }) => !addNew(keys, of.key(item.value)));
       if (repeated !== undefined) return within(`[${index}]`, repeated.of);
       items.push(item.value);
     }
-    return ok(Object.freeze(items));
+    return ok(items);
   };
+}
+
+/** The same for an array short enough to be read in one go. */
+export function array<Item>(
+  readItem: Reader<Item>,
+  limits: ArrayLimits,
+  unique: readonly Unique<Item>[],
+): Reader<readonly Item[]> {
+  const readItems = longArray(readItem, limits, unique);
+  return (value) => complete(readItems(value));
 }
 
 /** One member of an object, whatever else that holds. */

@@ -2,15 +2,18 @@
 // uses them, so that a rule is looked up and changed in one place.
 
 import { durationMs, NS_PER_MS, parseDuration } from '../lib/duration.ts';
-import { ok } from '../lib/result.ts';
-import type { JsonValue } from '../lib/strict-json.ts';
+import { ok, type Result } from '../lib/result.ts';
+import type { Steps } from '../lib/steps.ts';
+import type { JsonShaped, JsonValue } from '../lib/strict-json.ts';
 import { parseTimestamp } from '../lib/timestamp.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 import type { AllowedDomain } from './allowed-domain.ts';
 import { parseCountryCode } from './country.ts';
 import {
   array,
+  type BrokenRule,
   broken,
+  longArray,
   object,
   oneOf,
   optional,
@@ -77,6 +80,8 @@ const readName = text(`not a string of 1 to ${NAME_MAX_BYTES} bytes without cont
   return name !== '' && isShort && !CONTROL_CHARACTER.test(name) ? name : undefined;
 });
 
+const UNLISTED = 'not the ID of a listed site';
+
 const readTime = text('not an RFC 3339 time', (time): Spelled | undefined => {
   const ms = parseTimestamp(time);
   return ms === undefined ? undefined : { text: time, ms };
@@ -122,32 +127,73 @@ const readHintMembers = object<{ warm: boolean | undefined; load: Hint['load'] |
 /** Without `warm` the site is warm, without `load` it is ok: an unknown load must not skip a site (D-13). */
 const readHint = shaped(readHintMembers, ({ warm = true, load = 'ok' }): Hint => Object.freeze({ warm, load }));
 
-function readPlacement(sites: ReadonlyMap<string, Site>): Reader<Placement> {
+/** Reads a placement, whose site is what `findSite` makes of its ID. */
+function readPlacement(findSite: (id: string) => SiteId | undefined): Reader<Placement> {
   const readPlacementMembers = object<PlacementMembers>({
     model: required(readName),
     kind: required(oneOf(KINDS)),
-    site: required(text('not the ID of a listed site', (id) => sites.get(id)?.id)),
+    site: required(text(UNLISTED, findSite)),
     scale_from_zero: required(readBoolean),
     hold_budget: optional(readHoldBudget),
     hint: optional(readHint),
   });
-  return shaped(readPlacementMembers, ({ scale_from_zero, hold_budget, ...same }) =>
+  // Member by member: of objects made by spreading, V8 keeps each as a hash table of its own.
+  return shaped(readPlacementMembers, ({ model, kind, site, scale_from_zero, hold_budget, hint }) =>
     Object.freeze({
-      ...same,
+      model,
+      kind,
+      site,
       scaleFromZero: scale_from_zero,
       holdBudget: hold_budget?.text,
       holdBudgetMs: hold_budget?.ms,
+      hint,
     }),
   );
 }
 
+/** A placement that obeys every rule of its own. Whether its site is listed is seen once all of the document is read. */
+class PlacementDraft implements JsonShaped {
+  readonly kind = 'shaped';
+  readonly placement: Placement;
+
+  constructor(placement: Placement) {
+    this.placement = placement;
+  }
+}
+
+/** For one document: brings each good placement into its shape while the document is read, and leaves all else as it is. */
+export function shapePlacements(): (item: JsonValue, member: string) => JsonValue {
+  const siteIds = new Map<string, SiteId>();
+  const read = readPlacement((id) => {
+    const known = siteIds.get(id) ?? parseSiteId(id);
+    if (known !== undefined) siteIds.set(known, known);
+    return known;
+  });
+  return (item, member) => {
+    const placement = member === 'placements' ? read(item) : undefined;
+    return placement?.ok === true ? new PlacementDraft(placement.value) : item;
+  };
+}
+
+/** A draft, or a placement that no draft could be made of: that one breaks a rule, and this reader tells which. */
+function readListed(sites: ReadonlyMap<string, Site>): Reader<Placement> {
+  const readWhole = readPlacement((id) => sites.get(id)?.id);
+  return (value) => {
+    if (!(value instanceof PlacementDraft)) return readWhole(value);
+    return sites.has(value.placement.site) ? ok(value.placement) : broken(UNLISTED, '.site');
+  };
+}
+
 /** The placements, all of them at one of `sites`; one per model and site, whatever the kind (R-191). */
-export function readPlacements(sites: ReadonlyMap<string, Site>): Reader<readonly Placement[]> {
+export function readPlacements(
+  sites: ReadonlyMap<string, Site>,
+  sliceItems?: number,
+): (value: JsonValue) => Steps<Result<readonly Placement[], BrokenRule>> {
   const limits = { min: 0, max: MAP_MAX_PLACEMENTS, rule: `not an array of at most ${MAP_MAX_PLACEMENTS} placements` };
-  return array(readPlacement(sites), limits, [
-    // A site ID holds no blank, so that the two parts of the key cannot run together.
-    { key: ({ site, model }) => `${site} ${model}`, path: '', rule: 'second placement of this model at this site' },
-  ]);
+  // A site ID holds no blank, so that the two parts of the key cannot run together.
+  const key = ({ site, model }: Placement) => `${site} ${model}`;
+  const unique = [{ key, path: '', rule: 'second placement of this model at this site' }];
+  return longArray(readListed(sites), limits, unique, sliceItems);
 }
 
 /** The root object and its sites. */

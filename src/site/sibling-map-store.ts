@@ -2,7 +2,7 @@
 // restart begins with the empty map (product page, "Pushing the sibling map").
 
 import { fault, ok, type Result } from '../lib/result.ts';
-import { EMPTY_MAP, formatSiblingMap, type SiblingMap } from './sibling-map.ts';
+import { EMPTY_MAP, type SiblingMap } from './sibling-map.ts';
 
 /** What an accepted push did. */
 export interface Replacement {
@@ -29,6 +29,6 @@ export class SiblingMapStore {
     if (map.version < previous.version) return fault({ currentVersion: previous.version });
     this.#map = map;
     const replayed = previous !== EMPTY_MAP && map.version === previous.version;
-    return ok({ replayed, changed: !replayed || formatSiblingMap(map) !== formatSiblingMap(previous) });
+    return ok({ replayed, changed: !replayed || map.contentHash !== previous.contentHash });
   }
 }

@@ -1,6 +1,9 @@
 // The sibling map as the router uses it: frozen, and indexed once, so that a request finds its placements by one look-up
 // and sees one map from its candidates to its Location. How a push is read stands apart.
 
+import { createHash } from 'node:crypto';
+import { complete, type Steps } from '../lib/steps.ts';
+import { formatSiblingMap } from './format-sibling-map.ts';
 import { KINDS, type Kind } from './kind.ts';
 import type { Site, SiteId } from './site.ts';
 
@@ -53,6 +56,8 @@ export interface MapContent {
 export interface SiblingMap extends MapContent {
   /** Whether any placement has a hint. */
   readonly hasHints: boolean;
+  /** SHA-256 in hex over the map as `GET /admin/sibling-map` shows it: two maps with one hash say the same (D-59). */
+  readonly contentHash: string;
   /** The placements of a model for one kind, at most one per site; those of another kind do not count (D-08). */
   placements(model: string, kind: Kind): readonly Placement[];
   /** The placement of a model, for one kind, at one site. */
@@ -61,52 +66,59 @@ export interface SiblingMap extends MapContent {
 
 const NOWHERE: readonly Placement[] = Object.freeze([]);
 
+/** Placements after which a pause comes. */
+const SLICE_PLACEMENTS = 1_000;
+
 /** Indexes the content of a map, by `Map`s throughout: a model may be called `__proto__` (T-47). */
-export function createSiblingMap(content: MapContent): SiblingMap {
-  const ofKind = (kind: Kind) => content.allPlacements.filter((placement) => placement.kind === kind);
-  const byKind = new Map(KINDS.map((kind) => [kind, Map.groupBy(ofKind(kind), ({ model }) => model)]));
+export function* createSiblingMap(content: MapContent): Steps<SiblingMap> {
+  const byKind = yield* indexPlacements(content.allPlacements);
   const placements = (model: string, kind: Kind) => byKind.get(kind)?.get(model) ?? NOWHERE;
   return Object.freeze({
     ...content,
     hasHints: content.allPlacements.some(({ hint }) => hint !== undefined),
+    contentHash: yield* hashContent(content),
     placements,
     placement: (model: string, kind: Kind, at: SiteId) => placements(model, kind).find(({ site }) => site === at),
   });
 }
 
+type Index = ReadonlyMap<Kind, Map<string, Placement[]>>;
+
+function* indexPlacements(all: readonly Placement[]): Steps<Index> {
+  const byKind: Index = new Map(KINDS.map((kind) => [kind, new Map()]));
+  for (const [index, placement] of all.entries()) {
+    if (index % SLICE_PLACEMENTS === SLICE_PLACEMENTS - 1) yield;
+    const byModel = byKind.get(placement.kind);
+    const places = byModel?.get(placement.model);
+    if (places === undefined) byModel?.set(placement.model, [placement]);
+    else places.push(placement);
+  }
+  return byKind;
+}
+
+function* hashContent(content: MapContent): Steps<string> {
+  const hash = createHash('sha256');
+  for (const piece of formatSiblingMap(content)) {
+    hash.update(piece);
+    yield;
+  }
+  return hash.digest('hex');
+}
+
 /** The map before the first push: version 0, nothing in it (R-171). */
-export const EMPTY_MAP: SiblingMap = createSiblingMap({
-  version: 0n,
-  region: '',
-  generatedAt: undefined,
-  sites: new Map(),
-  allPlacements: NOWHERE,
-  hintsExpireAt: undefined,
-  hintsExpireAtMs: undefined,
-});
+export const EMPTY_MAP: SiblingMap = complete(
+  createSiblingMap({
+    version: 0n,
+    region: '',
+    generatedAt: undefined,
+    sites: new Map(),
+    allPlacements: NOWHERE,
+    hintsExpireAt: undefined,
+    hintsExpireAtMs: undefined,
+  }),
+);
 
 /** Whether there are hints and they count: from `hints_expire_at` on they do not (D-15, D-69). */
 export function areHintsFresh(map: SiblingMap, nowMs: number): boolean {
   return map.hasHints && map.hintsExpireAtMs !== undefined && nowMs < map.hintsExpireAtMs;
-}
-
-/**
- * The map as `GET /admin/sibling-map` shows it, as JSON text that can be pushed again: the version with its exact digits
- * (R-170), URLs normalised (R-186), a hint's defaults filled in, all else as pushed. Before the first push: version 0 and
- * empty arrays (D-61).
- */
-export function formatSiblingMap(map: SiblingMap): string {
-  const members = JSON.stringify({
-    region: map.region === '' ? undefined : map.region,
-    generated_at: map.generatedAt,
-    sites: [...map.sites.values()],
-    placements: map.allPlacements.map(formatPlacement),
-    hints_expire_at: map.hintsExpireAt,
-  });
-  return `{"schema":3,"version":${map.version},${members.slice(1)}`; // JSON.stringify refuses a bigint
-}
-
-function formatPlacement(placement: Placement) {
-  const { model, kind, site, scaleFromZero, holdBudget, hint } = placement;
-  return { model, kind, site, scale_from_zero: scaleFromZero, hold_budget: holdBudget, hint };
 }

@@ -2,6 +2,7 @@
 // runtime, must print the same.
 
 import { Buffer } from 'node:buffer';
+import { complete } from '../../src/lib/steps.ts';
 import { parseAllowedDomain } from '../../src/site/allowed-domain.ts';
 import { chooseSite } from '../../src/site/choose-site.ts';
 import type { Kind } from '../../src/site/kind.ts';
@@ -36,7 +37,7 @@ export function choices(turns: number): readonly string[] {
   const here = parseSiteId('site-0');
   const domain = parseAllowedDomain('.example.com');
   if (here === undefined || !domain.ok) throw new Error('The site of the test is wrong');
-  const map = parseSiblingMap(mapBytes(turns), { ownSite: here, domains: [domain.value] });
+  const map = complete(parseSiblingMap(mapBytes(turns), { ownSite: here, domains: [domain.value] }));
   if (!map.ok) throw new Error(map.fault);
   return Array.from({ length: 1_000 }, (_, index) => {
     const choice = chooseSite({

@@ -87,6 +87,19 @@ describe('GET /v1/models', () => {
     assert.deepEqual(capabilities, ['embedding']);
   });
 
+  it('lists thousands of models piece by piece, each once, to each key what it may use (E10)', async () => {
+    const placed = Array.from({ length: 2_000 }, (_, index) => placement(`model-${index}`, 'chat', 'site-fr-2'));
+    const placements = [...placed, placement('other', 'chat', 'site-fr-2')];
+    const local = { models: ['model-7', 'model-1999', 'here'] };
+    const site = siteA({ map: { ...FIXTURE_MAP, placements }, agents: [local] });
+    const rest = placements.map(({ model }) => model).filter((model) => !local.models.includes(String(model)));
+    assert.deepEqual(await ids(site), [...local.models, ...rest]);
+    assert.deepEqual(await ids(site, bearer('key-2')), ['other']);
+    const head = await site.send('/v1/models', { method: 'HEAD', headers: bearer('key-1') });
+    assert.deepEqual([head.status, await head.text()], [200, '']);
+    assert.equal(site.ports.active.count, 0);
+  });
+
   it('names the key in the access log (api.md 16.2)', async () => {
     const site = siteA();
     for (const path of ['/v1/models', '/v1/models/m', '/v1/models/none']) {

@@ -5,31 +5,11 @@ import { describe, it } from 'node:test';
 import { MAP_MAX_BYTES } from '../../src/site/sibling-map.ts';
 import { FIELD_RULES, nth } from '../site/field-rules.ts';
 import { edited, textOf, VALID_MAP } from '../site/map-document.ts';
-import {
-  ADMIN_KEY,
-  bearer,
-  createTestRouter,
-  FIXTURE_MAP,
-  placement,
-  type TestRouter,
-} from '../support/test-router.ts';
+import { ADMIN_KEY, bearer, createTestRouter, FIXTURE_MAP, placement } from '../support/test-router.ts';
+import { held, PATH, push } from './map-pushing.ts';
 import { CHAT, CHAT_BODY, locationOf, outcomeOf, siteA, siteB, tokenForB } from './redirect-fixture.ts';
 
-const PATH = '/admin/sibling-map';
 const FIXTURE_TEXT = JSON.stringify(FIXTURE_MAP);
-
-/** Status and body text of a push. */
-async function push(site: TestRouter, body: unknown): Promise<string> {
-  const response = await site.admin('POST', PATH, body);
-  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
-  return `${response.status} ${await response.text()}`;
-}
-
-async function held(site: TestRouter): Promise<string> {
-  const response = await site.admin('GET', PATH);
-  assert.equal(response.status, 200);
-  return response.text();
-}
 
 describe('/admin/sibling-map', () => {
   it('asks for the admin key before anything else (R-160)', async () => {
@@ -251,24 +231,6 @@ describe('/admin/sibling-map', () => {
       assert.equal(response.headers.get('allow'), 'GET, HEAD, POST');
     }
     assert.equal((await siteA().admin('HEAD', PATH)).status, 200);
-  });
-
-  it('gives each of many requests under way one whole map (R-163)', async () => {
-    const maps = [1, 2].map((number) => ({
-      ...FIXTURE_MAP,
-      version: 2,
-      sites: FIXTURE_MAP.sites.map((entry) => ({ ...entry, url: `https://map-${number}-${entry.id}.example.com` })),
-      placements: [placement('m', 'chat', number === 1 ? 'site-fr-2' : 'site-de-1')],
-    }));
-    const site = siteA();
-    const headers = { ...bearer('key-1'), 'x-hivenet-scope': 'EU' };
-    await push(site, maps[0]);
-    const asked = Array.from({ length: 60 }, async (_, index) => {
-      if (index % 3 === 0) await push(site, maps[index % 2]);
-      return locationOf(await site.ask(CHAT, CHAT_BODY, headers)).hostname;
-    });
-    const seen = new Set(await Promise.all(asked));
-    assert.deepEqual([...seen].sort(), ['map-1-site-fr-2.example.com', 'map-2-site-de-1.example.com']);
   });
 
   it('tells sites apart that hold different maps by the gauge alone (R-216)', async () => {

@@ -2,6 +2,7 @@
 // they stand for are left to `JSON.parse`.
 
 import * as fc from 'fast-check';
+import { encodeUtf8 } from '../../src/lib/utf8.ts';
 
 /** A member, as text. */
 export interface MemberText {
@@ -77,3 +78,17 @@ export function escapeAll(text: string): string {
   const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
   return `"${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`;
 }
+
+/** Where and how a document's bytes are damaged: some removed, some put in their place. */
+export const damage = fc.record({
+  at: fc.nat(),
+  removed: fc.nat({ max: 2 }),
+  inserted: fc.oneof(
+    fc.constantFrom(...'{}[]",:-+.0123eE \\/utfnD'.split('')).map((text) => [...encodeUtf8(text)]),
+    fc
+      .constantFrom('"a":1,', ',"a":1', '\\ud800', '\\udc00', '\ufeff', '\u001f', '\u00a0', 'é', '//')
+      .map((text) => [...encodeUtf8(text)]),
+    fc.constantFrom(0x80, 0xc3, 0xed, 0xff).map((byte) => [byte]),
+    fc.constant([]),
+  ),
+});

@@ -13,6 +13,7 @@ function plain(value: JsonValue): unknown {
     case 'number':
       return `<${value.lexeme}>`;
     case 'null':
+    case 'shaped':
       return null;
     default:
       return value.value;

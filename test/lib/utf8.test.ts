@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
+import { complete } from '../../src/lib/steps.ts';
 import { decodeUtf8, encodeUtf8, findInvalidUtf8 } from '../../src/lib/utf8.ts';
 
 const VALID: Record<string, [bytes: number[], text: string]> = {
@@ -67,19 +68,20 @@ describe('decodeUtf8()', () => {
 
 describe('findInvalidUtf8()', () => {
   for (const [what, [bytes, at]] of Object.entries(INVALID)) {
-    it(`finds ${what}`, () => assert.equal(findInvalidUtf8(Uint8Array.from(bytes)), at));
+    it(`finds ${what}`, () => assert.equal(complete(findInvalidUtf8(Uint8Array.from(bytes))), at));
   }
 
   it('finds nothing in valid bytes', () => {
-    for (const [bytes] of Object.values(VALID)) assert.equal(findInvalidUtf8(Uint8Array.from(bytes)), undefined);
+    for (const [bytes] of Object.values(VALID))
+      assert.equal(complete(findInvalidUtf8(Uint8Array.from(bytes))), undefined);
   });
 
-  it('finds the end of the longest prefix of whole characters', () =>
+  it('finds the end of the longest prefix of whole characters, wherever it pauses', () =>
     fc.assert(
-      fc.property(edgeBytes, (bytes) => {
+      fc.property(edgeBytes, fc.integer({ min: 1, max: 12 }), (bytes, pieceBytes) => {
         const lengths = Array.from({ length: bytes.length + 1 }, (_, length) => length);
         const longest = lengths.findLast((length) => decodeUtf8(bytes.subarray(0, length)) !== undefined);
-        assert.equal(findInvalidUtf8(bytes), longest === bytes.length ? undefined : longest);
+        assert.equal(complete(findInvalidUtf8(bytes, pieceBytes)), longest === bytes.length ? undefined : longest);
       }),
       { numRuns: 1_000 },
     ));

@@ -1,5 +1,6 @@
 // The routers of one search, one for each state: they share desks and maps, and with them what those remember.
 
+import { complete } from '../../src/lib/steps.ts';
 import { fallbackPassage } from '../../src/redirect/next-hop.ts';
 import { parseSiblingMap } from '../../src/site/parse-sibling-map.ts';
 import { EMPTY_MAP, type SiblingMap } from '../../src/site/sibling-map.ts';
@@ -56,7 +57,7 @@ function parseView(site: number, view: number): SiblingMap {
     })),
   };
   const bytes = new TextEncoder().encode(JSON.stringify(document));
-  return okValue(parseSiblingMap(bytes, { ownSite: present(SITES[site]).id, domains: DOMAINS }));
+  return okValue(complete(parseSiblingMap(bytes, { ownSite: present(SITES[site]).id, domains: DOMAINS })));
 }
 
 function remembered<Value>(values: Map<string, Value>, key: readonly unknown[], make: () => Value): Value {

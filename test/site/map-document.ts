@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
+import { complete } from '../../src/lib/steps.ts';
 import { type AllowedDomain, parseAllowedDomain } from '../../src/site/allowed-domain.ts';
+import { formatSiblingMap } from '../../src/site/format-sibling-map.ts';
 import { parseSiblingMap } from '../../src/site/parse-sibling-map.ts';
 import type { SiblingMap } from '../../src/site/sibling-map.ts';
 import { parseSiteId, type SiteId } from '../../src/site/site.ts';
@@ -108,14 +110,19 @@ export function bytesOf(document: Json): Uint8Array {
 
 /** The fault of the document, or `accepted`. */
 export function faultOf(document: Json, router = ROUTER): string {
-  const map = parseSiblingMap(bytesOf(document), router);
+  const map = complete(parseSiblingMap(bytesOf(document), router));
   return map.ok ? 'accepted' : map.fault;
 }
 
 export function mapOf(document: Json, router = ROUTER): SiblingMap {
-  const map = parseSiblingMap(bytesOf(document), router);
+  const map = complete(parseSiblingMap(bytesOf(document), router));
   assert.ok(map.ok, map.ok ? '' : map.fault);
   return map.value;
+}
+
+/** The map as `GET` shows it. */
+export function mapText(map: SiblingMap): string {
+  return [...formatSiblingMap(map)].join('');
 }
 
 const hints = fc.record({ warm: fc.boolean(), load: fc.constantFrom('ok', 'busy', 'full') }, { requiredKeys: [] });

@@ -1,8 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import { complete } from '../../src/lib/steps.ts';
 import { parseSiblingMap } from '../../src/site/parse-sibling-map.ts';
 import { MAP_MAX_BYTES } from '../../src/site/sibling-map.ts';
-import { bytesOf, edited, faultOf, type Json, mapOf, ROUTER, siteId, textOf, VALID_MAP } from './map-document.ts';
+import {
+  bytesOf,
+  edited,
+  faultOf,
+  type Json,
+  mapOf,
+  mapText,
+  ROUTER,
+  siteId,
+  textOf,
+  VALID_MAP,
+  validMaps,
+} from './map-document.ts';
 
 describe('parseSiblingMap()', () => {
   it('accepts the fixture for each of its sites, and for no other router (R-172, R-176)', () => {
@@ -91,10 +105,91 @@ describe('parseSiblingMap(), one member against another', () => {
   });
 });
 
+describe('parseSiblingMap(), in steps', () => {
+  const inSlices = (document: Json, characters: number, placements: number) =>
+    complete(parseSiblingMap(bytesOf(document), ROUTER, { characters, placements }));
+
+  it('reads a valid map in slices of one as in one go (R-163)', () =>
+    fc.assert(
+      fc.property(validMaps, fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 3 }), (document, ...slices) => {
+        const sliced = inSlices(document, ...slices);
+        assert.ok(sliced.ok);
+        const whole = mapOf(document);
+        assert.equal(mapText(sliced.value), mapText(whole));
+        assert.equal(sliced.value.contentHash, whole.contentHash);
+        assert.equal(sliced.value.hasHints, whole.hasHints);
+      }),
+      { numRuns: 200 },
+    ));
+
+  it('blames the same rule in slices of one as in one go (R-165)', () =>
+    fc.assert(
+      fc.property(
+        validMaps,
+        fc.constantFrom(...BREAKS),
+        fc.constantFrom(...BREAKS),
+        fc.nat(),
+        (document, one, two, at) => {
+          const { placements } = JSON.parse(textOf(document));
+          const path = (field: string) => `placements[${at % placements.length}].${field}`;
+          const broken = edited(edited(document, path(one[0]), one[1]), path(two[0]), two[1]);
+          const sliced = inSlices(broken, 1, 1);
+          assert.equal(sliced.ok ? 'accepted' : sliced.fault, faultOf(broken));
+        },
+      ),
+      { numRuns: 200 },
+    ));
+
+  it('blames a site that is not listed in its turn, wherever the sites stand (R-165, R-193)', () => {
+    const { placements, ...rest } = VALID_MAP;
+    const unlisted = edited(edited(placements, '[1].site', 'site-xx-9'), '[1].scale_from_zero', null);
+    const broken = edited(unlisted, '[3].kind', null);
+    for (const document of [
+      { placements: broken, ...rest },
+      { ...rest, placements: broken },
+    ]) {
+      assert.equal(faultOf(document), 'placements[1].site: not the ID of a listed site');
+      const listed = edited(document, 'placements[1].site', 'site-de-1');
+      assert.equal(faultOf(listed), 'placements[1].scale_from_zero: not true or false');
+      const early = edited(document, 'placements[0].site', 'site-xx-9');
+      assert.equal(faultOf(early), 'placements[0].site: not the ID of a listed site');
+    }
+    assert.equal(faultOf({ placements, ...rest }), 'accepted');
+    const twice = [...placements, placements[0] ?? null];
+    assert.equal(faultOf({ placements: twice, ...rest }), 'placements[5]: second placement of this model at this site');
+  });
+
+  it('refuses early what no map needs (A14)', () => {
+    const fault = (text: string) => {
+      const map = complete(parseSiblingMap(new TextEncoder().encode(text), ROUTER));
+      return map.ok ? 'accepted' : map.fault;
+    };
+    const names = Array.from({ length: 1_001 }, (_, index) => `"${index}":1`);
+    assert.equal(
+      fault(`[${'0,'.repeat(2_000_000)}0]`),
+      'body: more than 1000000 values in the document at byte 1999999',
+    );
+    assert.match(fault(`{${names}}`), /^body: more than 1000 members in an object at byte /);
+    assert.equal(fault(`{${names.slice(1)}}`), 'schema: missing');
+    assert.equal(fault(`{"region":"${'a'.repeat(16_385)}"}`), 'body: string longer than 16384 characters at byte 10');
+    assert.equal(fault(`{"region":"${'a'.repeat(16_384)}"}`), 'schema: missing');
+  });
+});
+
+/** Members of a placement and values that they must not have. */
+const BREAKS: readonly (readonly [string, Json])[] = [
+  ['model', ''],
+  ['kind', 'llm'],
+  ['site', 'site-xx-9'],
+  ['scale_from_zero', 0],
+  ['hint', null],
+  ['x', 1],
+];
+
 describe('parseSiblingMap(), the body', () => {
   const text = textOf(VALID_MAP);
   const faultOfText = (changed: string) => {
-    const map = parseSiblingMap(new TextEncoder().encode(changed), ROUTER);
+    const map = complete(parseSiblingMap(new TextEncoder().encode(changed), ROUTER));
     return map.ok ? 'accepted' : map.fault;
   };
 
@@ -127,7 +222,7 @@ describe('parseSiblingMap(), the body', () => {
     for (const byte of [0xff, 0xc0, 0x80]) {
       const bytes = bytesOf(VALID_MAP);
       bytes[bytes.indexOf('"'.charCodeAt(0)) + 1] = byte;
-      const map = parseSiblingMap(bytes, ROUTER);
+      const map = complete(parseSiblingMap(bytes, ROUTER));
       assert.match(map.ok ? 'accepted' : map.fault, /^body: /);
     }
   });
@@ -136,7 +231,7 @@ describe('parseSiblingMap(), the body', () => {
     const padded = (size: number) => {
       const bytes = new Uint8Array(size).fill(0x20);
       bytes.set(bytesOf(VALID_MAP));
-      const map = parseSiblingMap(bytes, ROUTER);
+      const map = complete(parseSiblingMap(bytes, ROUTER));
       return map.ok ? 'accepted' : map.fault;
     };
     assert.equal(MAP_MAX_BYTES, 16_777_216);

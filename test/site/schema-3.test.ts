@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
+import { complete } from '../../src/lib/steps.ts';
 import { parseSiblingMap } from '../../src/site/parse-sibling-map.ts';
-import { formatSiblingMap } from '../../src/site/sibling-map.ts';
 import { SiblingMapStore } from '../../src/site/sibling-map-store.ts';
 import { FIELD_RULES, nth, REQUIRED, shown } from './field-rules.ts';
-import { edited, faultOf, type Json, mapOf, RawJson, ROUTER, textOf, VALID_MAP, validMaps } from './map-document.ts';
+import {
+  edited,
+  faultOf,
+  type Json,
+  mapOf,
+  mapText,
+  RawJson,
+  ROUTER,
+  textOf,
+  VALID_MAP,
+  validMaps,
+} from './map-document.ts';
 
 describe('parseSiblingMap(), one member', () => {
   for (const [path, { rule, source, refused, taken }] of Object.entries(FIELD_RULES)) {
@@ -126,10 +137,10 @@ describe('parseSiblingMap(), random maps', () => {
       fc.property(validMaps, spoilers, indices, (document, { path, value, rule }, index) => {
         const maps = new SiblingMapStore();
         maps.replace(mapOf(document));
-        const before = formatSiblingMap(maps.current());
+        const before = mapText(maps.current());
         const at = pathIn(document, path, index);
         assert.equal(faultOf(edited(document, at, value)), `${at}: ${rule}`);
-        assert.equal(formatSiblingMap(maps.current()), before);
+        assert.equal(mapText(maps.current()), before);
       }),
       { numRuns: 500 },
     ));
@@ -142,7 +153,7 @@ describe('parseSiblingMap(), random maps', () => {
     fc.assert(
       fc.property(validMaps, fc.oneof(cases('taken'), otherUrls), indices, (document, { path, value }, index) => {
         const changed = edited(document, pathIn(document, path, index), value);
-        const answered = formatSiblingMap(mapOf(changed));
+        const answered = mapText(mapOf(changed));
         assert.deepEqual(JSON.parse(answered), asShown(changed));
         assert.equal(/"version":([0-9]+)/.exec(answered)?.[1], /"version":([0-9]+)/.exec(textOf(changed))?.[1]);
       }),
@@ -152,10 +163,10 @@ describe('parseSiblingMap(), random maps', () => {
   it('are the same map again when what GET shows is pushed (R-170)', () =>
     fc.assert(
       fc.property(validMaps, (document) => {
-        const answered = formatSiblingMap(mapOf(document));
-        const again = parseSiblingMap(new TextEncoder().encode(answered), ROUTER);
+        const answered = mapText(mapOf(document));
+        const again = complete(parseSiblingMap(new TextEncoder().encode(answered), ROUTER));
         assert.ok(again.ok);
-        assert.equal(formatSiblingMap(again.value), answered);
+        assert.equal(mapText(again.value), answered);
       }),
       { numRuns: 200 },
     ));

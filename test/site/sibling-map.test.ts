@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { KINDS } from '../../src/site/kind.ts';
-import { areHintsFresh, EMPTY_MAP, formatSiblingMap } from '../../src/site/sibling-map.ts';
-import { edited, HINTS_EXPIRE_AT_MS, mapOf, RawJson, siteId, VALID_MAP, validMaps } from './map-document.ts';
+import { areHintsFresh, EMPTY_MAP } from '../../src/site/sibling-map.ts';
+import {
+  edited,
+  HINTS_EXPIRE_AT_MS,
+  type Json,
+  mapOf,
+  mapText,
+  RawJson,
+  siteId,
+  VALID_MAP,
+  validMaps,
+} from './map-document.ts';
 
 const HINTED = edited(VALID_MAP, 'placements[1].hint', { load: 'busy' });
 
@@ -48,10 +59,19 @@ describe('SiblingMap', () => {
   });
 
   it('is frozen, down to hints', () => {
+    // Not the list itself: to freeze one of 100,000 placements blocks JavaScriptCore for 50 ms.
     const [, hinted] = map.allPlacements;
-    for (const part of [map, map.allPlacements, hinted, hinted?.hint, map.sites.get(siteId('site-fr-1'))]) {
+    for (const part of [map, hinted, hinted?.hint, map.sites.get(siteId('site-fr-1'))]) {
       assert.ok(part !== undefined && Object.isFrozen(part));
     }
+  });
+
+  it('has a content hash over what GET shows: equal for equal content, whatever its spelling (D-59)', () => {
+    const hashOf = (document: Json) => mapOf(document).contentHash;
+    assert.equal(map.contentHash, createHash('sha256').update(mapText(map)).digest('hex'));
+    assert.equal(hashOf(HINTED), hashOf(edited(HINTED, 'placements[1].hint', { load: 'busy', warm: true })));
+    assert.notEqual(hashOf(HINTED), hashOf(edited(HINTED, 'placements[1].hint.warm', false)));
+    assert.notEqual(hashOf(HINTED), hashOf(edited(HINTED, 'version', 5)));
   });
 
   it('takes names of object members for models and sites like any other (T-47)', () => {
@@ -63,7 +83,7 @@ describe('SiblingMap', () => {
     assert.equal(odd.placements('__proto__', 'chat')[0]?.site, '__proto__');
     assert.equal(odd.placements('constructor', 'chat')[0]?.site, 'site-fr-1');
     for (const model of ['toString', 'hasOwnProperty', 'valueOf']) assert.deepEqual(odd.placements(model, 'chat'), []);
-    assert.deepEqual(JSON.parse(formatSiblingMap(odd)), named);
+    assert.deepEqual(JSON.parse(mapText(odd)), named);
   });
 
   it('indexes every placement exactly once', () =>
@@ -93,13 +113,22 @@ describe('areHintsFresh()', () => {
 });
 
 describe('formatSiblingMap()', () => {
+  it('joins its pieces without a gap, for as many placements as fill one, and one more', () => {
+    for (const count of [0, 1, 500, 501, 1_000, 1_001]) {
+      const placed = { kind: 'chat', site: 'site-fr-1', scale_from_zero: false };
+      const placements = Array.from({ length: count }, (_, index) => ({ model: `m${index}`, ...placed }));
+      const document = { ...VALID_MAP, placements };
+      assert.deepEqual(JSON.parse(mapText(mapOf(document))), document);
+    }
+  });
+
   it('writes version 0 and empty arrays before the first push (R-171, D-61)', () => {
-    assert.equal(formatSiblingMap(EMPTY_MAP), '{"schema":3,"version":0,"sites":[],"placements":[]}');
+    assert.equal(mapText(EMPTY_MAP), '{"schema":3,"version":0,"sites":[],"placements":[]}');
   });
 
   for (const digits of ['0', '9007199254740993', '18446744073709551615']) {
     it(`writes version ${digits} digit by digit (R-170, D-58)`, () => {
-      const text = formatSiblingMap(mapOf(edited(VALID_MAP, 'version', new RawJson(digits))));
+      const text = mapText(mapOf(edited(VALID_MAP, 'version', new RawJson(digits))));
       assert.ok(text.startsWith(`{"schema":3,"version":${digits},"region":"eu",`), text);
     });
   }
@@ -119,11 +148,11 @@ describe('formatSiblingMap()', () => {
       warm: true,
       load: 'ok',
     });
-    assert.deepEqual(JSON.parse(formatSiblingMap(mapOf(document))), shown);
+    assert.deepEqual(JSON.parse(mapText(mapOf(document))), shown);
   });
 
   it('leaves out what was not pushed', () => {
     const least = edited(edited(VALID_MAP, 'generated_at', undefined), 'hints_expire_at', undefined);
-    assert.deepEqual(JSON.parse(formatSiblingMap(mapOf(least))), least);
+    assert.deepEqual(JSON.parse(mapText(mapOf(least))), least);
   });
 });

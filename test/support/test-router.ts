@@ -12,7 +12,9 @@ import { createFetch } from '../../src/http/app.ts';
 import { BodyBudget } from '../../src/http/body-budget.ts';
 import { errorText } from '../../src/http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
+import { Turns } from '../../src/http/turns.ts';
 import { ok, type Result } from '../../src/lib/result.ts';
+import { complete } from '../../src/lib/steps.ts';
 import { parseSecretsVariable } from '../../src/redirect/keyring.ts';
 import { UsedTokenLedger } from '../../src/redirect/ledger.ts';
 import { AliasStore } from '../../src/routing/alias-store.ts';
@@ -150,6 +152,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
     bodies: { budget: bodyBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },
     active,
+    turns: new Turns(() => router.monotonicMs ?? router.nowMs),
     metrics,
     log: createLog(
       () => router.nowMs,
@@ -227,7 +230,7 @@ function redirectSite(settings: TestRouterSettings): RedirectSite | undefined {
   const maps = new SiblingMapStore();
   if (settings.map !== undefined) {
     const bytes = new TextEncoder().encode(JSON.stringify(settings.map));
-    maps.replace(must(parseSiblingMap(bytes, { ownSite: siteId, domains })));
+    maps.replace(must(complete(parseSiblingMap(bytes, { ownSite: siteId, domains }))));
   }
   const keyring = must(parseSecretsVariable(settings.secrets ?? SECRETS));
   return {

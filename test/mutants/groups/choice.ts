@@ -107,10 +107,7 @@ const MAP: readonly Mutant[] = mutantsOf(
     'hints expire a millisecond early': ['nowMs < map.hintsExpireAtMs', 'nowMs + 1 < map.hintsExpireAtMs'],
     'a map without hints has fresh ones': ['return map.hasHints && ', 'return '],
     'one placement without a hint takes all hints away': ['.some(({ hint })', '.every(({ hint })'],
-    'a placement is of any kind': [
-      'content.allPlacements.filter((placement) => placement.kind === kind)',
-      'content.allPlacements',
-    ],
+    'a placement is of any kind': ['byKind.get(placement.kind)', "byKind.get('chat')"],
   },
 );
 

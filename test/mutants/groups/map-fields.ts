@@ -57,10 +57,10 @@ const SCHEMA: readonly Mutant[] = mutantsOf(
 );
 
 const DOOR: readonly Mutant[] = mutantsOf('src/site/parse-sibling-map.ts', ['test/site/parse-sibling-map.test.ts'], {
-  'a map may be deeper than 8': ['MAX_DEPTH = 8', 'MAX_DEPTH = 9'],
-  'a map may be 8 deep no more': ['MAX_DEPTH = 8', 'MAX_DEPTH = 7'],
+  'a map may be deeper than 8': ['depth: 8', 'depth: 9'],
+  'a map may be 8 deep no more': ['depth: 8', 'depth: 7'],
   'a map need not list this site': ['!sites.has(router.ownSite)', 'false'],
-  'hints need not expire': ['map.hasHints && hints_expire_at', 'false && hints_expire_at'],
+  'hints need not expire': ['if (hints_expire_at === undefined && ', 'if (false && '],
 });
 
 const READERS: readonly Mutant[] = mutantsOf(

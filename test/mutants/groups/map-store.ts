@@ -27,18 +27,18 @@ const STORE: readonly Mutant[] = [
       'this.#map = { ...previous, version: map.version };',
     ],
     'the first push of version 0 is a replay': ['previous !== EMPTY_MAP && ', ''],
-    'a replay is always a change': ['!replayed || formatSiblingMap(map) !== formatSiblingMap(previous)', 'true'],
-    'a replay is never a change': ['!replayed || formatSiblingMap(map) !== formatSiblingMap(previous)', '!replayed'],
+    'a replay is always a change': ['!replayed || map.contentHash !== previous.contentHash', 'true'],
+    'a replay is never a change': ['!replayed || map.contentHash !== previous.contentHash', '!replayed'],
   }),
   ...mutantsOf('src/http/admin/sibling-map.ts', ['test/http/sibling-map.test.ts', 'test/http/metrics.test.ts'], {
     'a stale push is a 400': ['jsonText(409', 'jsonText(400'],
     'an invalid push is a 422': ['adminError(400', 'adminError(422'],
     'the version is compared before the document is read': [
-      '  const parsed = parseSiblingMap(body,',
+      '  const parsed = await ports.turns.complete(',
       `  const sent = /"version":\\s*([0-9]+)/.exec(new TextDecoder().decode(body))?.[1] ?? '0';
   const held = redirect.maps.current().version;
   if (BigInt(sent) < held) return jsonText(409, \`{"error":"stale version","current_version":\${held}}\`);
-  const parsed = parseSiblingMap(body,`,
+  const parsed = await ports.turns.complete(`,
     ],
     'a map is read for another site': ['ownSite: redirect.siteId', "ownSite: 'site-de-1' as typeof redirect.siteId"],
     'the map is shown with the feature off': [
@@ -49,7 +49,7 @@ const STORE: readonly Mutant[] = [
       'replaced.value.replayed && replaced.value.changed',
       'false',
     ],
-    'an odd map is no news': ['warnAboutMap(parsed.value, ports.nowMs())', '[]'],
+    'an odd map is no news': ['warnAboutMap(map, ports.nowMs())', '[]'],
   }),
   ...mutantsOf('src/site/map-warnings.ts', ['test/site/map-warnings.test.ts'], {
     'hints may stay for a millisecond more than 1 h': [
@@ -73,11 +73,29 @@ const INDEX: readonly Mutant[] = mutantsOf(
     'a map may not have 16 MiB': ['MAP_MAX_BYTES = 16 * 1024 * 1024', 'MAP_MAX_BYTES = 16 * 1024 * 1024 - 1'],
     'a map may have 1,001 sites': ['MAP_MAX_SITES = 1_000', 'MAP_MAX_SITES = 1_001'],
     'a map may have 100,001 placements': ['MAP_MAX_PLACEMENTS = 100_000', 'MAP_MAX_PLACEMENTS = 100_001'],
-    'the version that is shown has lost its digits': ['"version":${map.version}', '"version":${Number(map.version)}'],
     'the map before the first push has version 1': ['version: 0n', 'version: 1n'],
     'a placement is found at any site': ['.find(({ site }) => site === at)', '.at(0)'],
-    'a hold budget is not shown': ['hold_budget: holdBudget, hint }', 'hint }'],
   },
 );
 
-export const MAP_STORE: readonly Mutant[] = [...STORE, ...INDEX];
+const SHOWN: readonly Mutant[] = mutantsOf(
+  'src/site/format-sibling-map.ts',
+  ['test/site/sibling-map.test.ts', 'test/site/schema-3.test.ts'],
+  {
+    'the version that is shown has lost its digits': ['"version":${map.version}', '"version":${Number(map.version)}'],
+    'a hold budget is not shown': ['hold_budget: holdBudget, hint }', 'hint }'],
+    'two pieces are shown without a comma': ["start === 0 ? '' : ','", "''"],
+  },
+);
+
+const TURNS: readonly Mutant[] = [
+  ...mutantsOf('src/http/admin/push-queue.ts', ['test/http/push-queue.test.ts'], {
+    'pushes are read side by side': ['this.#last.then(read)', 'Promise.resolve().then(read)'],
+    'a push that threw holds up all others': ['turn.catch(() => undefined)', 'turn'],
+  }),
+  ...mutantsOf('src/http/turns.ts', ['test/http/turns.test.ts'], {
+    'a turn never ends': ['this.#turnEndsMs = this.#monotonicMs() + TURN_MS', 'this.#turnEndsMs = Infinity'],
+  }),
+];
+
+export const MAP_STORE: readonly Mutant[] = [...STORE, ...INDEX, ...SHOWN, ...TURNS];

@@ -1,0 +1,69 @@
+// JSON too long to be made in one go, as a response: made turn by turn, and no faster than the client takes it, so that a
+// listing of 100,000 models neither stops the router nor lies in its memory as one text.
+
+import type { Context } from 'hono';
+import { encodeUtf8 } from '../lib/utf8.ts';
+import { endRecord } from './record-request.ts';
+import { statusOf, wireCodeOf } from './respond.ts';
+import type { RouterEnv, RouterPorts } from './router-ports.ts';
+import type { Turns } from './turns.ts';
+
+/** Characters that are sent in one go; a text up to here goes out whole, with its length. */
+const PART_LENGTH = 65_536;
+
+const HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+
+/** 200 with the text that `pieces` are together, each made in a few milliseconds. Ends the request's record. */
+export async function piecewiseResponse(
+  ports: RouterPorts,
+  c: Context<RouterEnv>,
+  pieces: Iterator<string>,
+): Promise<Response> {
+  const first = await takePart(pieces, ports.turns);
+  if (first.isLast) return new Response(first.text, { headers: HEADERS });
+  if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS });
+  const { record } = c.var;
+  record.streaming = true;
+  const body = partsStream(
+    first,
+    () => takePart(pieces, ports.turns),
+    (isWhole) => {
+      if (!isWhole) {
+        record.status = statusOf('client_gone');
+        record.errorCode = wireCodeOf('client_gone');
+      }
+      endRecord(ports, record);
+    },
+  );
+  return new Response(body, { headers: HEADERS });
+}
+
+interface Part {
+  readonly text: string;
+  readonly isLast: boolean;
+}
+
+async function takePart(pieces: Iterator<string>, turns: Turns): Promise<Part> {
+  let text = '';
+  while (text.length < PART_LENGTH) {
+    await turns.pause();
+    const piece = pieces.next();
+    if (piece.done === true) return { text, isLast: true };
+    text += piece.value;
+  }
+  return { text, isLast: false };
+}
+
+/** Sends the first part and then those that `next` makes. `onEnd` is told once whether the client took all of them. */
+function partsStream(first: Part, next: () => Promise<Part>, onEnd: (isWhole: boolean) => void): ReadableStream {
+  let waiting: Part | undefined = first;
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const part = waiting ?? (await next());
+    waiting = undefined;
+    controller.enqueue(encodeUtf8(part.text));
+    if (!part.isLast) return;
+    controller.close();
+    onEnd(true);
+  };
+  return new ReadableStream({ pull, cancel: () => onEnd(false) }, { highWaterMark: 0 });
+}
