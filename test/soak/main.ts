@@ -3,6 +3,7 @@
 import process from 'node:process';
 import { manyBodies } from './bodies.ts';
 import { crowdOfStreams } from './crowd.ts';
+import { mapPushes } from './map-pushes.ts';
 import { manyRedirects } from './redirects.ts';
 import { idleSiblings } from './siblings.ts';
 import { longSilence, silence, silentBody } from './silence.ts';
@@ -21,6 +22,7 @@ const CHECKS: readonly Check[] = [
   { name: '1,000 streams at once', run: crowdOfStreams },
   { name: 'an idle router leaves its siblings alone', run: idleSiblings },
   { name: '2,000 redirects leave no memory behind', run: manyRedirects },
+  { name: 'ten maps of 16 MiB stall no request for more than 50 ms (R-163)', run: mapPushes },
 ];
 
 /** Takes all the CPU there is, so it comes last and alone. */
