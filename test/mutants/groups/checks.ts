@@ -56,6 +56,7 @@ const USE_TESTS = [
   'test/http/scope.test.ts',
   'test/http/token-checks.test.ts',
   'test/http/token-use.test.ts',
+  'test/http/token-unused.test.ts',
   'test/http/accepting.test.ts',
   'test/http/refusal.test.ts',
   'test/http/credentials.test.ts',

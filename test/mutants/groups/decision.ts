@@ -15,6 +15,7 @@ const ORDER_TESTS = [
   'test/http/refusal.test.ts',
   'test/http/sibling-map.test.ts',
   'test/http/token-use.test.ts',
+  'test/http/token-unused.test.ts',
   'test/http/host.test.ts',
 ];
 
