@@ -22,11 +22,13 @@ const CHECKS: readonly Check[] = [
   { name: '1,000 streams at once', run: crowdOfStreams },
   { name: 'an idle router leaves its siblings alone', run: idleSiblings },
   { name: '2,000 redirects leave no memory behind', run: manyRedirects },
-  { name: 'ten maps of 16 MiB stall no request for more than 50 ms (R-163)', run: mapPushes },
 ];
 
-/** Takes all the CPU there is, so it comes last and alone. */
-const HEAVY: Check = { name: '1,000 bodies of 10 MB at once', run: manyBodies };
+/** Take all the CPU there is, so they come last, each alone. */
+const HEAVY: readonly Check[] = [
+  { name: 'ten maps of 16 MiB stall no request for more than 50 ms (R-163)', run: mapPushes },
+  { name: '1,000 bodies of 10 MB at once', run: manyBodies },
+];
 
 async function report({ name, run }: Check): Promise<boolean> {
   const startedMs = performance.now();
@@ -39,5 +41,6 @@ async function report({ name, run }: Check): Promise<boolean> {
   return isOk;
 }
 
-const areOk = [...(await Promise.all(CHECKS.map(report))), await report(HEAVY)];
+const areOk = await Promise.all(CHECKS.map(report));
+for (const check of HEAVY) areOk.push(await report(check));
 process.exit(areOk.every(Boolean) ? 0 : 1);
