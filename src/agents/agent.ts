@@ -1,40 +1,18 @@
-// One agent: an engine with its health and its slots. Health moves with hysteresis, so that one slow answer during a
-// long prefill takes no agent out; slots are exact, so that no engine is given more than its capacity.
+// One agent: an engine with its health and its slots. Slots are exact, so that no engine is given more than its
+// capacity. It outlives changes of its setting: requests under way and its record stay with it.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Result } from '../lib/result.ts';
 import type { Capability } from '../routing/endpoint.ts';
+import { type AgentSetting, isSameEngine } from './agent-setting.ts';
 import type { EngineReading } from './engine-metrics.ts';
+import { type AgentClocks, AgentHealth, type AgentState, type AgentStatus } from './health.ts';
 import { MetricsWindow, type TakenMetrics } from './metrics-window.ts';
 import { TrackRecord } from './track-record.ts';
 
-export const ENGINE_NAMES = ['vllm', 'sglang', 'ollama', 'llamacpp', 'infinity', 'custom'] as const;
-
-export type EngineName = (typeof ENGINE_NAMES)[number];
-
-/** What the operator says of one agent. */
-export interface AgentSetting {
-  /** Unique in the registry; `ENGINE-host-port` for an `--engine`. */
-  readonly id: string;
-  readonly engine: EngineName;
-  readonly capability: Capability;
-  /** `http:` or `https:` URL without trailing slash, query or fragment; the request path is appended. */
-  readonly backendUrl: string;
-  /** Pinned model names; empty: whatever the engine lists. */
-  readonly models: readonly string[];
-  /** Requests and streams at a time, at least 1. */
-  readonly capacity: number;
-  /** Answers 200 to GET when the engine is up; undefined: the engine's own health path. */
-  readonly healthPath?: string;
-  /** Shown to the engine as a bearer token. Never in a log, an error or a metric. */
-  readonly apiKey?: string;
-}
-
-/** `starting` until the first good probe; only a `healthy` agent is given requests. */
-export type AgentState = 'starting' | 'healthy' | 'unhealthy';
-
 /**
- * Told of every change of state, for log and metric, and with `from` as `to` of the first failed probe of a start: an
- * engine that never answers would else be passed over in silence. `reason` is one clause without secrets.
+ * Told of every change of state, for log and subscribers, and with `from` as `to` of the first failed probe of a start:
+ * an engine that never answers would else be passed over in silence. `reason` is one clause without secrets.
  */
 export type OnStateChange = (agent: Agent, from: AgentState, to: AgentState, reason: string) => void;
 
@@ -45,35 +23,46 @@ export interface AgentEvents {
   readonly onVacancy: (agent: Agent) => void;
 }
 
-/** Failed probes in a row that make a healthy agent unhealthy (decisions.md, "Agents", 1). */
-const FAILURES_TO_UNHEALTHY = 3;
-/** Good probes in a row that make an unhealthy agent healthy; a starting one needs a single good probe. */
-const SUCCESSES_TO_HEALTHY = 2;
+export const SYSTEM_CLOCKS: AgentClocks = { nowMs: Date.now, monotonicMs: () => performance.now() };
 
 export class Agent {
-  readonly setting: AgentSetting;
   /** Outcomes and latencies of its requests. */
-  readonly record = new TrackRecord();
+  readonly record: TrackRecord;
   readonly #events: AgentEvents;
-  #state: AgentState = 'starting';
+  readonly #clocks: AgentClocks;
+  readonly #health: AgentHealth;
+  #setting: AgentSetting;
   #models: ReadonlySet<string>;
   #active = 0;
   #lastTaken = 0;
-  readonly #metrics = new MetricsWindow();
-  /** Probes in a row with the same result: above 0 good ones, below 0 failed ones. */
-  #streak = 0;
+  #lastTakenMs = Number.NEGATIVE_INFINITY;
+  #lastSeenMs: number | undefined;
+  #isLeaving = false;
+  #metrics = new MetricsWindow();
 
   /** How often any agent was taken; orders agents by their last turn. */
   static #turns = 0;
 
-  constructor(setting: AgentSetting, events: AgentEvents) {
-    this.setting = setting;
+  constructor(setting: AgentSetting, events: AgentEvents, clocks: AgentClocks = SYSTEM_CLOCKS) {
+    this.#setting = setting;
     this.#models = new Set(setting.models);
     this.#events = events;
+    this.#clocks = clocks;
+    this.record = new TrackRecord(clocks.monotonicMs);
+    this.#health = new AgentHealth(clocks, (from, to, reason) => events.onStateChange(this, from, to, reason));
+  }
+
+  /** As it stands now; its ID never changes. */
+  get setting(): AgentSetting {
+    return this.#setting;
   }
 
   get state(): AgentState {
-    return this.#state;
+    return this.#health.status.state;
+  }
+
+  get status(): AgentStatus {
+    return this.#health.status;
   }
 
   /** Pinned models, or those of the last good listing. */
@@ -86,9 +75,9 @@ export class Agent {
     return this.#active;
   }
 
-  /** Share of the slots in use, 0 to 1. */
+  /** Share of the slots in use, 0 to 1; above 1 after the capacity was lowered below what runs. */
   get load(): number {
-    return this.#active / this.setting.capacity;
+    return this.#active / this.#setting.capacity;
   }
 
   /** Grows with every turn; 0 before the first. Of two agents the smaller has waited longer. */
@@ -96,44 +85,66 @@ export class Agent {
     return this.#lastTaken;
   }
 
+  /** Monotonic ms of its last turn; negative infinity before the first. */
+  get lastTakenMs(): number {
+    return this.#lastTakenMs;
+  }
+
+  /** Unix ms of its last good probe; undefined before the first. */
+  get lastSeenMs(): number | undefined {
+    return this.#lastSeenMs;
+  }
+
   /** The engine's last metrics, however old; undefined before the first. */
   get metrics(): TakenMetrics | undefined {
     return this.#metrics.latest;
   }
 
+  /** It drains for good: gone when nothing runs any more, unless it is configured again before. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  get isProbed(): boolean {
+    return this.#health.isProbed;
+  }
+
+  get wantsCloseProbes(): boolean {
+    return this.#health.wantsCloseProbes;
+  }
+
   serves(model: string, capability: Capability): boolean {
-    return this.setting.capability === capability && this.#models.has(model);
+    return this.#setting.capability === capability && this.#models.has(model);
   }
 
   /** Takes one slot: what gives it back, however often it is called only once (E7). Undefined when all are in use. */
   take(): (() => void) | undefined {
-    if (this.#active >= this.setting.capacity) return undefined;
+    if (this.#active >= this.#setting.capacity) return undefined;
     this.#active += 1;
     Agent.#turns += 1;
     this.#lastTaken = Agent.#turns;
+    this.#lastTakenMs = this.#clocks.monotonicMs();
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       this.#active -= 1;
       this.#events.onVacancy(this);
+      this.#endIfDone();
     };
   }
 
   /** Counts one probe: the models that can be asked for, or why the engine cannot serve. */
   reportProbe(probe: Result<readonly string[], string>): void {
-    if (probe.ok) {
-      this.#models = new Set(probe.value);
-      this.#streak = Math.max(this.#streak, 0) + 1;
-      const needed = this.#state === 'starting' ? 1 : SUCCESSES_TO_HEALTHY;
-      if (this.#streak >= needed) this.#become('healthy', 'probe answered');
-      if (this.#state === 'healthy') this.#events.onVacancy(this);
-    } else {
-      this.#streak = Math.min(this.#streak, 0) - 1;
-      if (this.#state === 'starting' && this.#streak === -1)
-        this.#events.onStateChange(this, 'starting', 'starting', probe.fault);
-      if (this.#state === 'healthy' && this.#streak <= -FAILURES_TO_UNHEALTHY) this.#become('unhealthy', probe.fault);
+    if (!this.isProbed) return;
+    if (!probe.ok) {
+      if (this.#health.reportFailedProbe(probe.fault)) this.record.wentDown('probes');
+      return;
     }
+    this.#models = new Set(probe.value);
+    this.#lastSeenMs = this.#clocks.nowMs();
+    this.#health.reportGoodProbe();
+    if (this.state === 'healthy') this.#events.onVacancy(this);
   }
 
   /** Keeps one reading of the engine's metrics, taken at `takenMs` of the monotonic clock. */
@@ -143,14 +154,51 @@ export class Agent {
 
   /** Nobody listens at the engine's address: no need to wait for three probes. */
   reportConnectionRefused(): void {
-    this.#streak = Math.min(this.#streak, 0);
-    if (this.#state === 'healthy') this.#become('unhealthy', 'connection refused');
+    if (this.#health.reportConnectionRefused()) this.record.wentDown('refused');
   }
 
-  #become(state: AgentState, reason: string): void {
-    const from = this.#state;
-    if (from === state) return;
-    this.#state = state;
-    this.#events.onStateChange(this, from, state, reason);
+  /**
+   * Takes another setting with the same ID, and stays if it was leaving. Another engine starts anew, under the models
+   * known before if none are pinned; where only metadata or capacity change, the agent serves on.
+   */
+  reconfigure(setting: AgentSetting): void {
+    if (this.#isLeaving) this.#resume('configured again');
+    const before = this.#setting;
+    if (isDeepStrictEqual(before, setting)) return;
+    const isSame = isSameEngine(before, setting);
+    // Told under the setting that it had: its subscribers knew it by that.
+    if (!isSame && this.isProbed) this.#health.restart('configuration changed');
+    this.#setting = setting;
+    if (!isSame) {
+      this.#metrics = new MetricsWindow();
+      if (setting.models.length > 0) this.#models = new Set(setting.models);
+    }
+    if (this.state === 'healthy') this.#events.onVacancy(this);
+  }
+
+  /** Takes no new work until it is resumed; what runs goes on. */
+  drain(): void {
+    this.#health.drain('drained by the admin API');
+  }
+
+  /** Ends a drain: probes decide again. An agent that leaves is not held back by it. */
+  resume(): void {
+    if (!this.#isLeaving) this.#resume('resumed by the admin API');
+  }
+
+  /** Takes no new work and is gone as soon as nothing runs. */
+  leave(): void {
+    this.#isLeaving = true;
+    if (this.#active > 0) this.#health.drain('removed, requests are still running');
+    this.#endIfDone();
+  }
+
+  #resume(reason: string): void {
+    this.#isLeaving = false;
+    if (this.state === 'draining') this.#health.restart(reason);
+  }
+
+  #endIfDone(): void {
+    if (this.#isLeaving && this.#active === 0) this.#health.end('removed');
   }
 }

@@ -2,7 +2,7 @@
 // and with the engine's key if it has one.
 
 import { fault, ok, type Result } from '../lib/result.ts';
-import type { AgentSetting } from './agent.ts';
+import type { AgentSetting } from './agent-setting.ts';
 import { readBounded } from './engine-body.ts';
 import { type EngineFetch, errorCode } from './engine-fetch.ts';
 

@@ -3,11 +3,9 @@
 import { fault, ok, type Result } from '../lib/result.ts';
 import { CAPABILITIES, type Capability } from '../routing/endpoint.ts';
 import { MODEL_MAX_BYTES } from '../routing/inference-request.ts';
-import { type AgentSetting, ENGINE_NAMES, type EngineName } from './agent.ts';
+import { type AgentSetting, DEFAULT_CAPACITY, ENGINE_NAMES, type EngineName } from './agent-setting.ts';
+import { formatBackendUrl, parseBackendUrl } from './backend-url.ts';
 import { ENGINES } from './engines/engines.ts';
-
-/** Slots of an agent whose capacity is not configured. */
-const DEFAULT_CAPACITY = 10;
 
 /**
  * The agent of one `--engine`. The fault is the broken rule, without the value: that may hold a password, which the
@@ -28,7 +26,7 @@ export function parseEngineSetting(text: string): Result<AgentSetting, string> {
     id: agentId(engine, url.value),
     engine,
     capability,
-    backendUrl: url.value.href.replace(/\/+$/, ''),
+    backendUrl: formatBackendUrl(url.value),
     models: models.value,
     capacity: DEFAULT_CAPACITY,
   });
@@ -45,15 +43,6 @@ function parseKind(text: string): Result<{ engine: EngineName; capability: Capab
     return fault(`CAPABILITY of ${engine} must be one of ${capabilities.join(', ')}, not ${capability}`);
   }
   return ok({ engine, capability });
-}
-
-function parseBackendUrl(text: string): Result<URL, string> {
-  const url = URL.parse(text);
-  if (url === null || !['http:', 'https:'].includes(url.protocol))
-    return fault('URL must start with http:// or https://');
-  if (url.username !== '' || url.password !== '') return fault('URL must hold no user name or password');
-  if (text.includes('?')) return fault('URL must hold no query: the request path is appended to it');
-  return ok(url);
 }
 
 function parseModels(text: string): Result<readonly string[], string> {

@@ -4,6 +4,7 @@
 import { fault, ok, type Result } from '../lib/result.ts';
 import { decodeUtf8 } from '../lib/utf8.ts';
 import type { Agent } from './agent.ts';
+import type { AgentSetting } from './agent-setting.ts';
 import type { EngineFetch } from './engine-fetch.ts';
 import { getFromEngine } from './engine-get.ts';
 import type { EngineReading } from './engine-metrics.ts';
@@ -45,15 +46,16 @@ interface Turn {
  * agent at a time. Returns what stops it; scrapes in flight are ended.
  */
 export function startMetricsPolling(registry: AgentRegistry, ports: MetricsPollPorts): () => void {
-  const turns = new Map<Agent, Turn>();
+  // By setting: one that was replaced is another engine, which may have metrics.
+  const turns = new Map<AgentSetting, Turn>();
   const tick = (): void => {
     const agents = registry.all();
-    forgetOthers(turns, new Set(agents));
+    forgetOthers(turns, new Set(agents.map(({ setting }) => setting)));
     for (const agent of agents) {
       const source = ENGINES[agent.setting.engine].metrics;
       if (source === undefined || agent.state !== 'healthy') continue;
-      const turn = turns.get(agent) ?? { ticksLeft: 0, failures: 0, running: undefined };
-      turns.set(agent, turn);
+      const turn = turns.get(agent.setting) ?? { ticksLeft: 0, failures: 0, running: undefined };
+      turns.set(agent.setting, turn);
       turn.ticksLeft -= 1;
       if (turn.ticksLeft <= 0 && turn.running === undefined) void poll({ agent, source }, turn, ports);
     }
@@ -65,11 +67,11 @@ export function startMetricsPolling(registry: AgentRegistry, ports: MetricsPollP
   };
 }
 
-function forgetOthers(turns: Map<Agent, Turn>, kept: ReadonlySet<Agent>): void {
-  for (const [agent, turn] of turns) {
-    if (kept.has(agent)) continue;
+function forgetOthers(turns: Map<AgentSetting, Turn>, kept: ReadonlySet<AgentSetting>): void {
+  for (const [setting, turn] of turns) {
+    if (kept.has(setting)) continue;
     turn.running?.abort(STOPPED);
-    turns.delete(agent);
+    turns.delete(setting);
   }
 }
 
@@ -79,13 +81,14 @@ interface Polled {
 }
 
 async function poll({ agent, source }: Polled, turn: Turn, ports: MetricsPollPorts): Promise<void> {
+  const { setting } = agent;
   const running = new AbortController();
   turn.running = running;
   const cancelTimeout = ports.timers.after(SCRAPE_TIMEOUT_MS, () => running.abort());
   const reading = await scrape({ agent, source }, ports.fetch, running.signal);
   cancelTimeout();
   turn.running = undefined;
-  if (running.signal.reason === STOPPED) return;
+  if (running.signal.reason === STOPPED || agent.setting !== setting) return;
   const failuresBefore = turn.failures;
   turn.failures = reading.ok ? 0 : failuresBefore + 1;
   turn.ticksLeft = periodTicks(turn.failures);

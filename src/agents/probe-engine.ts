@@ -3,7 +3,7 @@
 
 import { fault, ok, type Result } from '../lib/result.ts';
 import { MODEL_MAX_BYTES } from '../routing/inference-request.ts';
-import type { AgentSetting } from './agent.ts';
+import type { AgentSetting } from './agent-setting.ts';
 import { parseJson } from './engine-body.ts';
 import type { EngineFetch } from './engine-fetch.ts';
 import { getFromEngine } from './engine-get.ts';

@@ -1,7 +1,10 @@
 // All agents of this site: who serves a model, and whose turn it is. Nothing outside knows how an agent came in.
 
 import type { Capability } from '../routing/endpoint.ts';
-import { Agent, type AgentSetting, type OnStateChange } from './agent.ts';
+import { Agent, type OnStateChange, SYSTEM_CLOCKS } from './agent.ts';
+import type { AgentSetting } from './agent-setting.ts';
+import type { AgentClocks } from './health.ts';
+import { type Standing, standingOf } from './standing.ts';
 
 /** One line of the model listing: the agents behind a name. */
 export interface ServedModel {
@@ -11,13 +14,23 @@ export interface ServedModel {
   readonly agents: readonly Agent[];
 }
 
+/** Who brought an agent in, and alone may change it: an `--engine`, the agents file, or a push. */
+export type AgentOrigin = 'engine' | 'file' | 'push';
+
+interface Entry {
+  readonly agent: Agent;
+  readonly origin: AgentOrigin;
+}
+
 export class AgentRegistry {
-  readonly #agents = new Map<string, Agent>();
+  readonly #entries = new Map<string, Entry>();
   readonly #onStateChange: OnStateChange;
+  readonly #clocks: AgentClocks;
   readonly #vacancyListeners = new Set<(agent: Agent) => void>();
 
-  constructor(onStateChange: OnStateChange) {
+  constructor(onStateChange: OnStateChange, clocks: AgentClocks = SYSTEM_CLOCKS) {
     this.#onStateChange = onStateChange;
+    this.#clocks = clocks;
   }
 
   /**
@@ -30,23 +43,46 @@ export class AgentRegistry {
   }
 
   /** The new agent, `starting`. Throws when the ID is taken: settings are checked before they come here. */
-  add(setting: AgentSetting): Agent {
-    if (this.#agents.has(setting.id)) throw new Error(`Cannot add agent "${setting.id}": the ID is taken`);
-    const agent = new Agent(setting, {
-      onStateChange: this.#onStateChange,
-      onVacancy: (vacant) => {
-        for (const listener of this.#vacancyListeners) listener(vacant);
-      },
-    });
-    this.#agents.set(setting.id, agent);
+  add(setting: AgentSetting, origin: AgentOrigin = 'engine'): Agent {
+    if (this.#entries.has(setting.id)) throw new Error(`Cannot add agent "${setting.id}": the ID is taken`);
+    const agent = new Agent(setting, this.#events(), this.#clocks);
+    this.#entries.set(setting.id, { agent, origin });
     return agent;
   }
 
-  all(): readonly Agent[] {
-    return [...this.#agents.values()];
+  /**
+   * Adds the agent, or changes the one that has its ID: requests under way and its record stay. Whoever calls has asked
+   * `ownerOf` whether the ID is its own or free.
+   */
+  put(setting: AgentSetting, origin: AgentOrigin): Agent {
+    const agent = this.#entries.get(setting.id)?.agent;
+    if (agent === undefined) return this.add(setting, origin);
+    this.#entries.set(setting.id, { agent, origin });
+    agent.reconfigure(setting);
+    return agent;
   }
 
-  /** Whether a healthy agent serves the model, all that do are down or starting, or none does. */
+  /** Whose the ID is; undefined when it is free, or its agent is leaving. */
+  ownerOf(id: string): AgentOrigin | undefined {
+    const entry = this.#entries.get(id);
+    return entry === undefined || entry.agent.isLeaving ? undefined : entry.origin;
+  }
+
+  /** Undefined for an unknown ID, and for an agent that is gone. */
+  get(id: string): Agent | undefined {
+    return this.#entries.get(id)?.agent;
+  }
+
+  /** How the agent came in. */
+  originOf({ setting }: Agent): AgentOrigin {
+    return this.#entries.get(setting.id)?.origin ?? 'engine';
+  }
+
+  all(): readonly Agent[] {
+    return [...this.#entries.values()].map(({ agent }) => agent);
+  }
+
+  /** Whether a healthy agent serves the model, all that do are down, starting or draining (D-03), or none does. */
   presence(model: string, capability: Capability): 'healthy' | 'unhealthy' | 'none' {
     const agents = this.#serving(model, capability);
     if (agents.some((agent) => agent.state === 'healthy')) return 'healthy';
@@ -54,19 +90,23 @@ export class AgentRegistry {
   }
 
   /**
-   * Healthy agents for the model, least loaded first; full ones come last. Of equally loaded ones the first is the one
-   * whose last turn is longest ago, so that light traffic reaches them all (E7).
+   * Healthy agents for the model: trials of failing ones first, other failing ones late, full ones last (`standing.ts`);
+   * within these the least loaded first. Of equally loaded ones the first is the one whose last turn is longest ago, so
+   * that light traffic reaches them all (E7). None is left out for its failures, so the last agent is always there.
    */
   candidates(model: string, capability: Capability): readonly Agent[] {
+    const nowMs = this.#clocks.monotonicMs();
     return this.#serving(model, capability)
       .filter((agent) => agent.state === 'healthy')
-      .sort((a, b) => a.load - b.load || a.lastTaken - b.lastTaken);
+      .map((agent) => ({ agent, rank: rankOf(agent, nowMs) }))
+      .sort((a, b) => a.rank - b.rank || a.agent.load - b.agent.load || a.agent.lastTaken - b.agent.lastTaken)
+      .map(({ agent }) => agent);
   }
 
   /** Every model that any agent lists, healthy or not, in the order of the agents. */
   models(): readonly ServedModel[] {
     const models = new Map<string, { id: string; capability: Capability; agents: Agent[] }>();
-    for (const agent of this.#agents.values()) {
+    for (const agent of this.all()) {
       for (const id of agent.models) {
         const model = models.get(id);
         if (model === undefined) models.set(id, { id, capability: agent.setting.capability, agents: [agent] });
@@ -79,4 +119,21 @@ export class AgentRegistry {
   #serving(model: string, capability: Capability): Agent[] {
     return this.all().filter((agent) => agent.serves(model, capability));
   }
+
+  #events() {
+    const onStateChange: OnStateChange = (agent, from, to, reason) => {
+      if (to === 'gone') this.#entries.delete(agent.setting.id);
+      this.#onStateChange(agent, from, to, reason);
+    };
+    const onVacancy = (agent: Agent): void => {
+      for (const listener of this.#vacancyListeners) listener(agent);
+    };
+    return { onStateChange, onVacancy };
+  }
+}
+
+const RANKS: Readonly<Record<Standing, number>> = { trial: 0, trusted: 1, passed_over: 2 };
+
+function rankOf(agent: Agent, nowMs: number): number {
+  return agent.load >= 1 ? RANKS.passed_over + 1 : RANKS[standingOf(agent, nowMs)];
 }

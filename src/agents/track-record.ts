@@ -13,7 +13,13 @@ export interface TokenUse {
   readonly outputTokens: number;
 }
 
+/** How an engine was lost: its probes failed, or nobody listened when a request came. */
+export type Loss = 'probes' | 'refused';
+
 export class TrackRecord {
+  readonly #monotonicMs: () => number;
+  #lastFailedMs = Number.NEGATIVE_INFINITY;
+  #losses: Readonly<Record<Loss, number>> = { probes: 0, refused: 0 };
   #successes = 0;
   #failures = 0;
   #consecutiveFailures = 0;
@@ -21,6 +27,10 @@ export class TrackRecord {
   #outputTokens = 0;
   #srttMs: number | undefined;
   #rttvarMs: number | undefined;
+
+  constructor(monotonicMs: () => number = () => performance.now()) {
+    this.#monotonicMs = monotonicMs;
+  }
 
   /** Answers that came to their end. */
   get successes(): number {
@@ -35,6 +45,16 @@ export class TrackRecord {
   /** Failures since the last success. */
   get consecutiveFailures(): number {
     return this.#consecutiveFailures;
+  }
+
+  /** Monotonic ms of the last failure; negative infinity before the first. */
+  get lastFailedMs(): number {
+    return this.#lastFailedMs;
+  }
+
+  /** How often it turned from healthy to unhealthy, by cause. */
+  get losses(): Readonly<Record<Loss, number>> {
+    return this.#losses;
   }
 
   /** Successes in all tries, 0 to 1; undefined before the first. */
@@ -87,6 +107,12 @@ export class TrackRecord {
   failed(): void {
     this.#failures += 1;
     this.#consecutiveFailures += 1;
+    this.#lastFailedMs = this.#monotonicMs();
+  }
+
+  /** It was healthy and is no longer. */
+  wentDown(loss: Loss): void {
+    this.#losses = { ...this.#losses, [loss]: this.#losses[loss] + 1 };
   }
 }
 

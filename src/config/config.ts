@@ -1,7 +1,7 @@
 // The settings of one start, read and checked against each other: either a whole configuration, or every reason why
 // there is none. Pure, but for the files that it reads through its port.
 
-import type { AgentSetting } from '../agents/agent.ts';
+import type { AgentSetting } from '../agents/agent-setting.ts';
 import type { AdminAuth } from '../auth/admin.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { readCommandLine } from './command-line.ts';

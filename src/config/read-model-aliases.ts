@@ -1,7 +1,7 @@
 // The alias file at start. A name that an engine is pinned to is a model already; what other engines list is not known
 // before they are asked.
 
-import type { AgentSetting } from '../agents/agent.ts';
+import type { AgentSetting } from '../agents/agent-setting.ts';
 import { type AliasTable, NO_ALIASES } from '../routing/alias.ts';
 import { parseAliasFile } from '../routing/alias-document.ts';
 import { SETTINGS } from './settings.ts';

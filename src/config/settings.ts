@@ -1,7 +1,7 @@
 // The one table of the router's settings. Reading, `--help`, the README's table and the search for unknown names all go
 // over it, so a setting exists when it stands here and not before.
 
-import { ENGINE_NAMES } from '../agents/agent.ts';
+import { ENGINE_NAMES } from '../agents/agent-setting.ts';
 import { parseEngineSetting } from '../agents/engine-setting.ts';
 import { parseAdminKeys } from '../auth/admin.ts';
 import { fault, ok, type Result } from '../lib/result.ts';

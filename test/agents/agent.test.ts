@@ -1,40 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Agent, type AgentSetting } from '../../src/agents/agent.ts';
-import { fault, ok } from '../../src/lib/result.ts';
-
-const SETTING: AgentSetting = {
-  id: 'vllm-h-1',
-  engine: 'vllm',
-  capability: 'llm',
-  backendUrl: 'http://h:1',
-  models: [],
-  capacity: 2,
-};
-
-const GOOD = ok(['m']);
-const BAD = fault('GET /health: status 503');
-
-/** An agent and the changes of state it reported. */
-function newAgent(setting: Partial<AgentSetting> = {}) {
-  const changes: string[] = [];
-  const vacancies: string[] = [];
-  const agent = new Agent(
-    { ...SETTING, ...setting },
-    {
-      onStateChange: (of, from, to, reason) => changes.push(`${of.setting.id}: ${from} → ${to} (${reason})`),
-      onVacancy: (of) => vacancies.push(`${of.setting.id}: ${of.active} of ${of.setting.capacity}`),
-    },
-  );
-  return { agent, changes, vacancies };
-}
-
-function healthyAgent() {
-  const { agent, changes } = newAgent();
-  agent.reportProbe(GOOD);
-  changes.length = 0;
-  return { agent, changes };
-}
+import { Agent } from '../../src/agents/agent.ts';
+import { ok } from '../../src/lib/result.ts';
+import { BAD, GOOD, healthyAgent, newAgent, SETTING } from './agent-under-test.ts';
+import { FakeClocks } from './fake-clocks.ts';
 
 function unhealthyAgent() {
   const { agent, changes } = healthyAgent();
@@ -176,5 +145,43 @@ describe('Agent.take()', () => {
     assert.deepEqual(vacancies, []);
     agent.reportProbe(GOOD);
     assert.deepEqual(vacancies, ['vllm-h-1: 0 of 2']);
+  });
+});
+
+describe('Agent.record', () => {
+  it('counts each loss once, by its cause', () => {
+    const { agent } = healthyAgent();
+    for (let probe = 0; probe < 5; probe += 1) agent.reportProbe(BAD);
+    assert.deepEqual(agent.record.losses, { probes: 1, refused: 0 });
+    agent.reportProbe(GOOD);
+    agent.reportProbe(GOOD);
+    agent.reportConnectionRefused();
+    agent.reportConnectionRefused();
+    assert.deepEqual(agent.record.losses, { probes: 1, refused: 1 });
+  });
+
+  it('outlives the engine’s restart and another setting', () => {
+    const { agent } = healthyAgent();
+    agent.record.succeeded({ inputTokens: 3, outputTokens: 4 });
+    agent.record.sample(100);
+    agent.reportConnectionRefused();
+    agent.reportProbe(GOOD);
+    agent.reportProbe(GOOD);
+    agent.reconfigure({ ...SETTING, backendUrl: 'http://other:1', models: ['x'] });
+    const { successes, outputTokens, srttMs } = agent.record;
+    assert.deepEqual([successes, outputTokens, srttMs], [1, 4, 100]);
+  });
+});
+
+describe('Agent.lastSeenMs', () => {
+  it('is the wall time of the last good probe', () => {
+    const clocks = new FakeClocks();
+    const agent = new Agent(SETTING, { onStateChange: () => undefined, onVacancy: () => undefined }, clocks);
+    assert.equal(agent.lastSeenMs, undefined);
+    clocks.elapsedMs = 5;
+    agent.reportProbe(GOOD);
+    clocks.elapsedMs = 6;
+    agent.reportProbe(BAD);
+    assert.equal(agent.lastSeenMs, 5);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AgentSetting } from '../../src/agents/agent.ts';
+import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import { getFromEngine } from '../../src/agents/engine-get.ts';
 
 const SETTING: AgentSetting = {

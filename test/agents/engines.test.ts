@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ENGINE_NAMES, type EngineName } from '../../src/agents/agent.ts';
+import { ENGINE_NAMES, type EngineName } from '../../src/agents/agent-setting.ts';
 import { ENGINES } from '../../src/agents/engines/engines.ts';
 
 /** Paths and capabilities as in routing.md §8, §9; the documents as the engines write them, with fields we ignore. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AgentSetting, EngineName } from '../../src/agents/agent.ts';
+import type { AgentSetting, EngineName } from '../../src/agents/agent-setting.ts';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { EXPOSITION_MAX_BYTES, SCRAPE_TIMEOUT_MS, startMetricsPolling } from '../../src/agents/metrics-poll.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
@@ -70,6 +70,22 @@ describe('startMetricsPolling()', () => {
     await pass(2000);
     assert.equal(scrapes.length, 5);
     assert.equal(agents[0]?.metrics?.takenMs, 2500);
+  });
+
+  it('reads the metrics of another engine at once, and none of the one that an agent had before', async () => {
+    const { timers, registry, scrapes, answers, agents, pass } = polling('vllm');
+    const [agent] = agents;
+    if (agent === undefined) throw new Error('no agent');
+    timers.advance(500);
+    answers.set('other', up);
+    registry.put({ ...agent.setting, backendUrl: 'http://other' }, 'push');
+    agent.reportProbe(ok(['m']));
+    await settled();
+    const takenMs = () => agent.metrics?.takenMs;
+    assert.equal(takenMs(), undefined);
+    await pass(500);
+    assert.deepEqual(scrapes, ['http://vllm-0/metrics', 'http://other/metrics']);
+    assert.equal(takenMs(), 1000);
   });
 
   it('asks no engine that has no metrics', async () => {

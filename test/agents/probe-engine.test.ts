@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AgentSetting } from '../../src/agents/agent.ts';
+import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { AGENT_MODELS_MAX, PROBE_ANSWER_MAX_BYTES, probeEngine } from '../../src/agents/probe-engine.ts';
 

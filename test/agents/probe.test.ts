@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
+import { RESTART_MS } from '../../src/agents/health.ts';
 import { PROBE_TIMEOUT_MS, startProbing } from '../../src/agents/probe.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
 import { FakeTimers } from './fake-timers.ts';
@@ -10,7 +11,12 @@ type Mood = 'up' | 'down' | 'hanging';
 /** A registry under probing, with engines that answer by the mood the test sets. */
 function probing(initial: Readonly<Record<string, Mood>>) {
   const timers = new FakeTimers();
-  const registry = new AgentRegistry(() => undefined);
+  const changes: string[] = [];
+  const clocks = { nowMs: () => timers.monotonicMs(), monotonicMs: () => timers.monotonicMs() };
+  const registry = new AgentRegistry((_agent, from, to) => {
+    if (from !== to) changes.push(`${from} ${to}`);
+  }, clocks);
+
   const moods = new Map<string, Mood>();
   const probes: string[] = [];
   const add = (id: string, mood: Mood) => {
@@ -39,7 +45,7 @@ function probing(initial: Readonly<Record<string, Mood>>) {
       await settled();
     }
   };
-  return { timers, registry, moods, probes, agents, add, stop, pass };
+  return { timers, registry, changes, moods, probes, agents, add, stop, pass };
 }
 
 async function answer(mood: Mood | undefined, signal: AbortSignal | null | undefined): Promise<Response> {
@@ -120,6 +126,97 @@ describe('startProbing()', () => {
     const late = add('late', 'up');
     await pass(250);
     assert.equal(late.state, 'healthy');
+  });
+
+  it('changes nothing for an engine that misses every other probe, ten times', async () => {
+    const { moods, changes, pass } = probing({ a: 'up' });
+    await pass(250);
+    for (let flap = 0; flap < 10; flap += 1) {
+      moods.set('a', 'down');
+      await pass(5000);
+      moods.set('a', 'up');
+      await pass(5000);
+    }
+    assert.deepEqual(changes, ['starting healthy']);
+  });
+
+  it('changes once for an engine that flaps ten times after a refused connection', async () => {
+    const { moods, changes, agents, pass } = probing({ a: 'up' });
+    await pass(250);
+    for (let flap = 0; flap < 10; flap += 1) {
+      moods.set('a', 'down');
+      agents[0]?.reportConnectionRefused();
+      await pass(250);
+      moods.set('a', 'up');
+      await pass(250);
+    }
+    assert.deepEqual(changes, ['starting healthy', 'healthy unhealthy']);
+  });
+
+  it('finds an engine that was restarted within half a second of its return', async () => {
+    const { probes, moods, agents, pass } = probing({ a: 'up' });
+    await settled();
+    agents[0]?.reportConnectionRefused();
+    moods.set('a', 'down');
+    await pass(10_000);
+    assert.equal(probes.length, 1 + 40);
+    moods.set('a', 'up');
+    await pass(250);
+    assert.equal(agents[0]?.state, 'unhealthy');
+    await pass(250);
+    assert.equal(agents[0]?.state, 'healthy');
+  });
+
+  it('looks for it every 5 s when it has been away for a minute', async () => {
+    const { probes, moods, agents, pass } = probing({ a: 'up' });
+    await settled();
+    agents[0]?.reportConnectionRefused();
+    moods.set('a', 'down');
+    await pass(RESTART_MS + 5000);
+    const before = probes.length;
+    await pass(10_000);
+    assert.equal(probes.length, before + 2);
+  });
+
+  it('leaves an agent alone while it drains, and probes it at once when it starts again', async () => {
+    const { probes, agents, pass } = probing({ a: 'up' });
+    await settled();
+    agents[0]?.drain();
+    await pass(10_000);
+    assert.equal(probes.length, 1);
+    agents[0]?.resume();
+    await pass(250);
+    assert.equal(agents[0]?.state, 'healthy');
+  });
+
+  it('ends with its agent: a probe in flight is ended, and no other follows', async () => {
+    const { timers, probes, agents, pass } = probing({ a: 'hanging' });
+    await settled();
+    agents[0]?.leave();
+    await pass(10_000);
+    assert.equal(probes.length, 1);
+    assert.equal(timers.pending, 1);
+  });
+
+  it('begins anew with another setting, and what was in flight counts for nothing', async () => {
+    const { registry, probes, agents, pass } = probing({ a: 'hanging' });
+    await settled();
+    const [agent] = agents;
+    if (agent === undefined) throw new Error('no agent');
+    registry.put({ ...agent.setting, backendUrl: 'http://elsewhere' }, 'push');
+    await pass(PROBE_TIMEOUT_MS - 250);
+    assert.deepEqual(probes, ['a', 'elsewhere']);
+    assert.equal(agent.status.reason, 'not probed yet');
+  });
+
+  it('does not count an answer of the engine that an agent had before', async () => {
+    const { registry, agents, probes } = probing({ a: 'up' });
+    const [agent] = agents;
+    if (agent === undefined) throw new Error('no agent');
+    registry.put({ ...agent.setting, backendUrl: 'http://elsewhere' }, 'push');
+    await settled();
+    assert.deepEqual(probes, ['a']);
+    assert.equal(agent.state, 'starting');
   });
 
   it('stops: no further probe, no timer left, and a probe in flight counts for nothing', async () => {

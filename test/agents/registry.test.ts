@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AgentSetting } from '../../src/agents/agent.ts';
+import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
+import { TRIAL_PAUSE_MS } from '../../src/agents/standing.ts';
 import { ok } from '../../src/lib/result.ts';
+import { FakeClocks } from './fake-clocks.ts';
 
 function setting(id: string, more: Partial<AgentSetting> = {}): AgentSetting {
   return { id, engine: 'vllm', capability: 'llm', backendUrl: `http://${id}`, models: ['m'], capacity: 10, ...more };
@@ -16,6 +18,18 @@ function registryOf(...settings: readonly AgentSetting[]) {
 }
 
 const ids = (agents: readonly { readonly setting: AgentSetting }[]) => agents.map((agent) => agent.setting.id);
+
+/** Healthy agents whose time the test moves, and what makes one of them fail `count` tries. */
+function registryWithClocks(...settings: readonly AgentSetting[]) {
+  const clocks = new FakeClocks();
+  const registry = new AgentRegistry(() => undefined, clocks);
+  for (const one of settings) registry.add(one).reportProbe(ok(one.models));
+  const fail = (id: string, count: number) => {
+    for (let failed = 0; failed < count; failed += 1) registry.get(id)?.record.failed();
+  };
+  const order = () => ids(registry.candidates('m', 'llm'));
+  return { clocks, registry, fail, order };
+}
 
 /** Takes a slot on the first candidate and tells which agent that was. */
 function takeNext(registry: AgentRegistry, model = 'm'): string | undefined {
@@ -122,6 +136,112 @@ describe('AgentRegistry.candidates()', () => {
       registry.all().map((agent) => agent.active),
       [2, 2],
     );
+  });
+});
+
+describe('AgentRegistry.candidates() of agents that fail though their probes are good', () => {
+  it('come after the others, loaded as these may be, but before full ones', () => {
+    const { registry, fail, order } = registryWithClocks(
+      setting('bad'),
+      setting('busy'),
+      setting('full', { capacity: 1 }),
+    );
+    fail('bad', 3);
+    registry.get('busy')?.take();
+    registry.get('full')?.take();
+    assert.deepEqual(order(), ['busy', 'bad', 'full']);
+  });
+
+  it('are still there when they are all there is, and count as present (R-024)', () => {
+    const { registry, fail, order } = registryWithClocks(setting('a'), setting('b'));
+    fail('a', 1000);
+    fail('b', 3);
+    assert.equal(order().length, 2);
+    assert.equal(registry.presence('m', 'llm'), 'healthy');
+  });
+
+  it('are given one request after a pause, and a success makes them equal again', () => {
+    const { clocks, registry, fail, order } = registryWithClocks(setting('bad'), setting('good'));
+    fail('bad', 3);
+    clocks.elapsedMs = TRIAL_PAUSE_MS - 1;
+    assert.deepEqual(order(), ['good', 'bad']);
+    clocks.elapsedMs = TRIAL_PAUSE_MS;
+    assert.deepEqual(order(), ['bad', 'good']);
+    const release = registry.get('bad')?.take();
+    assert.deepEqual(order(), ['good', 'bad']);
+    registry.get('bad')?.record.succeeded();
+    release?.();
+    registry.get('good')?.take();
+    assert.deepEqual(order(), ['bad', 'good']);
+  });
+
+  it('wait twice as long after a trial that failed', () => {
+    const { clocks, registry, fail, order } = registryWithClocks(setting('bad'), setting('good'));
+    fail('bad', 3);
+    clocks.elapsedMs = TRIAL_PAUSE_MS;
+    registry.get('bad')?.take()?.();
+    fail('bad', 1);
+    clocks.elapsedMs += 2 * TRIAL_PAUSE_MS - 1;
+    assert.deepEqual(order(), ['good', 'bad']);
+    clocks.elapsedMs += 1;
+    assert.deepEqual(order(), ['bad', 'good']);
+  });
+});
+
+describe('AgentRegistry.put()', () => {
+  it('adds an agent, and changes the one of its ID with what runs on it', () => {
+    const registry = registryOf();
+    const agent = registry.put(setting('a'), 'push');
+    agent.take();
+    assert.equal(registry.put(setting('a', { models: ['x'], capacity: 3 }), 'push'), agent);
+    assert.deepEqual([agent.active, agent.setting.capacity], [1, 3]);
+    assert.equal(registry.all().length, 1);
+  });
+
+  it('leaves nothing behind under the models that an agent had (routing.md §30, 11)', () => {
+    const registry = registryOf(setting('a', { models: ['old'] }));
+    registry.put(setting('a', { models: ['new'] }), 'push').reportProbe(ok(['new']));
+    assert.deepEqual(
+      registry.models().map(({ id }) => id),
+      ['new'],
+    );
+    assert.equal(registry.presence('old', 'llm'), 'none');
+    assert.equal(registry.presence('new', 'llm'), 'healthy');
+  });
+});
+
+describe('AgentRegistry.ownerOf()', () => {
+  it('is who brought the agent in, until it leaves', () => {
+    const registry = registryOf();
+    const agent = registry.add(setting('a'), 'file');
+    registry.add(setting('b'));
+    assert.deepEqual(
+      [registry.ownerOf('a'), registry.ownerOf('b'), registry.ownerOf('c')],
+      ['file', 'engine', undefined],
+    );
+    agent.take();
+    agent.leave();
+    assert.equal(registry.ownerOf('a'), undefined);
+    registry.put(setting('a'), 'push');
+    assert.equal(registry.ownerOf('a'), 'push');
+    assert.equal(registry.originOf(agent), 'push');
+  });
+});
+
+describe('AgentRegistry of an agent that leaves', () => {
+  it('has it until nothing runs, and gives it no new work', () => {
+    const gone: string[] = [];
+    const registry = new AgentRegistry((agent, _from, to) => void gone.push(`${agent.setting.id} ${to}`));
+    const agent = registry.add(setting('a'));
+    agent.reportProbe(ok(['m']));
+    const release = agent.take();
+    agent.leave();
+    assert.deepEqual(registry.candidates('m', 'llm'), []);
+    assert.equal(registry.presence('m', 'llm'), 'unhealthy');
+    release?.();
+    assert.equal(registry.get('a'), undefined);
+    assert.equal(registry.presence('m', 'llm'), 'none');
+    assert.deepEqual(gone, ['a healthy', 'a draining', 'a gone']);
   });
 });
 

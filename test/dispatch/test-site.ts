@@ -1,6 +1,7 @@
 // A site with some agents and everything that dispatch asks for, on timers that the test moves.
 
-import type { Agent, AgentSetting } from '../../src/agents/agent.ts';
+import type { Agent } from '../../src/agents/agent.ts';
+import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import { createEngineFetch, type EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
 import {

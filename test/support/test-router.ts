@@ -1,7 +1,7 @@
 // A router without sockets: the real application over real stores, with a clock that the test moves, agents that it
 // declares healthy, and an engine that is a function.
 
-import type { AgentSetting } from '../../src/agents/agent.ts';
+import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
 import { systemTimers, type Timers } from '../../src/agents/timers.ts';

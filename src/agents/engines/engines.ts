@@ -1,6 +1,6 @@
 // The closed table of engines: a name in `--engine` finds its adapter here, and an engine without one does not compile.
 
-import type { EngineName } from '../agent.ts';
+import type { EngineName } from '../agent-setting.ts';
 import { custom } from './custom.ts';
 import type { EngineAdapter } from './engine.ts';
 import { infinity } from './infinity.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EngineName } from '../../../src/agents/agent.ts';
+import type { EngineName } from '../../../src/agents/agent-setting.ts';
 import { ENGINES } from '../../../src/agents/engines/engines.ts';
 import { probeEngine } from '../../../src/agents/probe-engine.ts';
 import { type Fixture, fixture, responseOf } from './fixture.ts';

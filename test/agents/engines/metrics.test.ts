@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EngineName } from '../../../src/agents/agent.ts';
+import type { EngineName } from '../../../src/agents/agent-setting.ts';
 import type { EngineReading } from '../../../src/agents/engine-metrics.ts';
 import { ENGINES } from '../../../src/agents/engines/engines.ts';
 import { fixture } from './fixture.ts';

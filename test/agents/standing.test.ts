@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Standing, standingOf, TRIAL_PAUSE_MAX_MS, TRIAL_PAUSE_MS } from '../../src/agents/standing.ts';
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+function standing(consecutiveFailures: number, lastFailedMs: number, nowMs: number, lastTakenMs = NEVER): Standing {
+  return standingOf({ record: { consecutiveFailures, lastFailedMs }, lastTakenMs }, nowMs);
+}
+
+describe('standingOf()', () => {
+  it('trusts an agent until its third failed try in a row', () => {
+    assert.equal(standing(0, NEVER, 0), 'trusted');
+    assert.equal(standing(2, 0, 0), 'trusted');
+    assert.equal(standing(3, 0, 0), 'passed_over');
+  });
+
+  it('gives it a trial a second after the third failure, and later after each further one', () => {
+    for (const [failures, pauseMs] of [
+      [3, TRIAL_PAUSE_MS],
+      [4, 2 * TRIAL_PAUSE_MS],
+      [7, 16 * TRIAL_PAUSE_MS],
+      [8, TRIAL_PAUSE_MAX_MS],
+      [5_000, TRIAL_PAUSE_MAX_MS],
+    ] as const) {
+      assert.equal(standing(failures, 500, 500 + pauseMs - 1), 'passed_over', `${failures}`);
+      assert.equal(standing(failures, 500, 500 + pauseMs), 'trial', `${failures}`);
+    }
+  });
+
+  it('gives no second trial within a pause of the first, which may take long', () => {
+    const nowMs = 10_000;
+    assert.equal(standing(3, 0, nowMs, nowMs - TRIAL_PAUSE_MS + 1), 'passed_over');
+    assert.equal(standing(3, 0, nowMs, nowMs - TRIAL_PAUSE_MS), 'trial');
+  });
+});
