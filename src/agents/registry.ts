@@ -6,6 +6,9 @@ import type { AgentSetting } from './agent-setting.ts';
 import type { AgentClocks } from './health.ts';
 import { type Standing, standingOf } from './standing.ts';
 
+/** Agents of one registry, from all origins. */
+export const AGENTS_MAX = 1_000;
+
 /** One line of the model listing: the agents behind a name. */
 export interface ServedModel {
   readonly id: string;

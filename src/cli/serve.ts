@@ -4,10 +4,7 @@ import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import type { Agent } from '../agents/agent.ts';
 import { createEngineFetch } from '../agents/engine-fetch.ts';
-import { engineSeries } from '../agents/engine-series.ts';
-import { startMetricsPolling } from '../agents/metrics-poll.ts';
-import { startProbing } from '../agents/probe.ts';
-import { AgentRegistry } from '../agents/registry.ts';
+import type { AgentRegistry } from '../agents/registry.ts';
 import { systemTimers } from '../agents/timers.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import { type Config, readConfig } from '../config/config.ts';
@@ -27,13 +24,16 @@ import { areHintsFresh } from '../site/sibling-map.ts';
 import { SiblingMapStore } from '../site/sibling-map-store.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics, type MetricSources, type Metrics } from '../telemetry/metrics.ts';
+import { RegistrationStream } from '../telemetry/registration-stream.ts';
 import type { CommandOutput } from './command-output.ts';
 import type { LineWriter } from './line-writer.ts';
 import { openListeners } from './listeners.ts';
 import { Reloader } from './reload.ts';
+import { agentsReload } from './reload-agents.ts';
 import { modelAliasReload } from './reload-model-aliases.ts';
 import { tlsReload } from './reload-tls.ts';
 import { Shutdown } from './shutdown.ts';
+import { agentSources, createAgents, watchEngines } from './wire-agents.ts';
 
 /** Serves until a signal ends it; resolves with the exit code. */
 export async function runServe(runtime: Runtime, args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -62,23 +62,15 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
   const bodyBudget = new BodyBudget(config.http.bodyMemoryBytes);
   const shutdown = new Shutdown(config.shutdown, systemTimers, log);
   const redirect = redirectSite(config);
-  // Each needs the other, but the registry only once a scrape asks for it.
-  const engines = () => engineSeries(agents.all(), systemTimers.monotonicMs());
-  const metrics = createMetrics(
-    { ...metricSources(around, redirect, { active, bodyBudget }), engines },
-    around.version,
-  );
-  const agents = createAgents(config, metrics, log, () => warnOfHiddenAliases(ports));
-  const ports: RouterPorts = routerPorts(runtime, config, {
-    shutdown,
-    redirect,
-    active,
-    bodyBudget,
-    metrics,
-    agents,
-    log,
-    stdout,
-  });
+  const registrations = new RegistrationStream();
+  shutdown.stopping.addEventListener('abort', () => registrations.close());
+  const onHealthy = () => warnOfHiddenAliases(ports);
+  const agents = createAgents(config.agents, { log, registrations, onHealthy });
+  const gauges = { active, bodyBudget };
+  const sources = { ...metricSources(around, redirect, gauges), ...agentSources(agents, systemTimers) };
+  const metrics = createMetrics(sources, around.version);
+  const parts = { shutdown, redirect, active, bodyBudget, metrics, agents, registrations, log, stdout };
+  const ports: RouterPorts = routerPorts(runtime, config, parts);
   const listeners = openListeners(runtime, {
     http: { address: config.http.address, tls: config.http.tls, fetch: createFetch(ports) },
     metrics: { address: config.metrics.address, fetch: () => exposeMetrics(metrics) },
@@ -87,7 +79,8 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
     complain(listeners.fault);
     return 1;
   }
-  const stopWatching = watchEngines(runtime, agents, log);
+  const fetch = engineFetch(runtime);
+  const stopWatching = watchEngines(agents, { log, registrations, fetch, timers: systemTimers });
   process.on('SIGHUP', reloaderOf(config, ports, listeners.value.http));
   print(`listening http ${listeners.value.http.url}`);
   print(`listening metrics ${listeners.value.metrics.url}`);
@@ -97,26 +90,14 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
   return 0;
 }
 
-/** Probes and scrapes, until what it returns is called. */
-function watchEngines(runtime: Runtime, agents: AgentRegistry, log: Log): () => void {
-  const ports = { fetch: engineFetch(runtime), timers: systemTimers };
-  const stopProbing = startProbing(agents, ports);
-  const stopPolling = startMetricsPolling(agents, {
-    ...ports,
-    onChange: ({ setting }, reason) =>
-      reason === undefined
-        ? log.info('Engine metrics are there', { agent_id: setting.id })
-        : log.info('No engine metrics', { agent_id: setting.id, reason }),
-  });
-  return () => {
-    stopProbing();
-    stopPolling();
-  };
-}
-
 /** What SIGHUP renews, each thing on its own. */
 function reloaderOf(config: Config, ports: RouterPorts, api: Listener): () => void {
-  const things = [...modelAliasReload(config.modelAliases.file, ports), ...tlsReload(config.http.tls, api)];
+  // Agents first: aliases are judged against their models.
+  const things = [
+    ...agentsReload(config.agents.file, ports.agents),
+    ...modelAliasReload(config.modelAliases.file, ports),
+    ...tlsReload(config.http.tls, api),
+  ];
   const reloader = new Reloader(things, ports.log, ports.isStopping);
   return () => void reloader.run();
 }
@@ -132,7 +113,7 @@ function metricSources(
   { stdout, stderr }: Surroundings,
   redirect: RedirectSite | undefined,
   { active, bodyBudget }: Pick<Parts, 'active' | 'bodyBudget'>,
-): Omit<MetricSources, 'engines'> {
+): Omit<MetricSources, 'agents' | 'engines'> {
   return {
     redirect: redirect === undefined ? undefined : redirectGauges(redirect),
     activeRequests: () => active.count,
@@ -155,21 +136,6 @@ function redirectGauges({ maps }: RedirectSite) {
   };
 }
 
-function createAgents(config: Config, metrics: Metrics, log: Log, onHealthy: () => void): AgentRegistry {
-  const agents = new AgentRegistry((agent, from, to, reason) => {
-    const agentId = agent.setting.id;
-    if (from === to) log.info('Agent is not ready yet', { agent_id: agentId, reason });
-    else log.info('Agent changed state', { agent_id: agentId, from, to, reason });
-    metrics.agentHealthy({ peer_id: agent.setting.id, engine: agent.setting.engine }, to === 'healthy');
-    if (to === 'healthy') onHealthy();
-  });
-  for (const setting of config.agents) {
-    agents.add(setting);
-    metrics.agentHealthy({ peer_id: setting.id, engine: setting.engine }, false);
-  }
-  return agents;
-}
-
 interface Parts {
   readonly shutdown: Shutdown;
   readonly redirect: RedirectSite | undefined;
@@ -177,12 +143,13 @@ interface Parts {
   readonly bodyBudget: BodyBudget;
   readonly metrics: Metrics;
   readonly agents: AgentRegistry;
+  readonly registrations: RegistrationStream;
   readonly log: Log;
   readonly stdout: LineWriter;
 }
 
 function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPorts {
-  const { shutdown, redirect, active, bodyBudget, metrics, agents, log, stdout } = parts;
+  const { shutdown, redirect, active, bodyBudget, metrics, agents, registrations, log, stdout } = parts;
   const dispatchPorts = {
     registry: agents,
     fetch: engineFetch(runtime),
@@ -199,6 +166,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     admin: config.admin,
     redirect,
     agents,
+    registrations,
     aliases: new AliasStore(config.modelAliases.table),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,

@@ -20,7 +20,7 @@ export class Shutdown {
   readonly #timers: Timers;
   readonly #log: Log;
   readonly #graceOver = new AbortController();
-  #isStopping = false;
+  readonly #stopping = new AbortController();
 
   constructor(times: ShutdownTimes, timers: Timers, log: Log) {
     this.#times = times;
@@ -29,7 +29,12 @@ export class Shutdown {
   }
 
   get isStopping(): boolean {
-    return this.#isStopping;
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Aborted at the first signal: what would go on for ever has to end by itself. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   /** Aborted when what still runs has to be cut short. */
@@ -42,7 +47,7 @@ export class Shutdown {
     const name = await firstSignal();
     process.once('SIGTERM', () => process.exit(1));
     process.once('SIGINT', () => process.exit(1));
-    this.#isStopping = true;
+    this.#stopping.abort();
     this.#log.info('Stopping', { signal: name });
     await this.#wait(this.#times.delayMs);
     await this.#drain(listeners.http, active);

@@ -1,11 +1,11 @@
 // The settings of one start, read and checked against each other: either a whole configuration, or every reason why
 // there is none. Pure, but for the files that it reads through its port.
 
-import type { AgentSetting } from '../agents/agent-setting.ts';
 import type { AdminAuth } from '../auth/admin.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { readCommandLine } from './command-line.ts';
 import { GO_ROUTER_SETTINGS, judgeGoRouterSettings } from './go-router-settings.ts';
+import { type AgentsConfig, readAgents } from './read-agents.ts';
 import { type ClientMode, readAdmin, readClientMode } from './read-auth.ts';
 import { type AliasConfig, readModelAliases } from './read-model-aliases.ts';
 import { type RedirectConfig, readRedirect } from './read-redirect.ts';
@@ -31,8 +31,8 @@ export interface Config {
   readonly admin: AdminAuth;
   /** Undefined: cross-site redirect is off. */
   readonly redirect: RedirectConfig | undefined;
-  /** Their IDs differ. May be empty: a site that only redirects. */
-  readonly agents: readonly AgentSetting[];
+  /** May be empty: a site that only redirects, or is given its agents by pushes. */
+  readonly agents: AgentsConfig;
   readonly modelAliases: AliasConfig;
   /** At least 1 each; body up to 3,600,000, the others up to 86,400,000. */
   readonly timeouts: { readonly bodyMs: number; readonly requestMs: number; readonly streamIdleMs: number };
@@ -80,7 +80,7 @@ function readGroups(reader: SettingsReader): Config | undefined {
   const mode = readClientMode(reader);
   const admin = readAdmin(reader, mode);
   const agents = readAgents(reader);
-  const modelAliases = readModelAliases(reader, agents);
+  const modelAliases = readModelAliases(reader, [...agents.engines, ...agents.fromFile]);
   const redirect = readRedirect(reader);
   const timeouts = {
     bodyMs: reader.read(SETTINGS.bodyTimeout),
@@ -102,24 +102,6 @@ function readBodySizes(reader: SettingsReader): Pick<Config['http'], 'maxRequest
     reader.refuse(SETTINGS.bodyMemory, rule, quote(String(bodyMemoryBytes)));
   }
   return { maxRequestBytes, bodyMemoryBytes };
-}
-
-function readAgents(reader: SettingsReader): readonly AgentSetting[] {
-  const agents = apart(reader.readEach(SETTINGS.engines));
-  const ids = agents.map((agent) => agent.id);
-  const repeated = new Set(ids.filter((id, index) => ids.indexOf(id) < index));
-  for (const id of repeated) reader.refuse(SETTINGS.engines, 'more than one engine has this agent ID', quote(id));
-  return agents;
-}
-
-/** One engine may serve two capabilities, as Infinity does: the second agent of its address is named after its own. */
-function apart(agents: readonly AgentSetting[]): readonly AgentSetting[] {
-  const firstOf = new Map(agents.toReversed().map((agent) => [agent.id, agent]));
-  return agents.map((agent) =>
-    firstOf.get(agent.id)?.capability === agent.capability
-      ? agent
-      : { ...agent, id: `${agent.id}-${agent.capability}` },
-  );
 }
 
 const KNOWN_VARIABLES: ReadonlySet<string> = new Set(

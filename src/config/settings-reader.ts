@@ -1,7 +1,7 @@
 // Reads settings from their sources and gathers what is wrong with them, so that an operator who made three mistakes
 // reads of all three. A refused value is reported once and then stands for "left out", so that reading can go on.
 
-import type { Result } from '../lib/result.ts';
+import { fault, ok, type Result } from '../lib/result.ts';
 import { exampleOf, type NamedSetting, nameOf, type Origin, quote, quotePath, type Setting } from './setting.ts';
 
 /** What a settings file holds, and who may read it. */
@@ -88,9 +88,23 @@ export class SettingsReader {
       this.refuse(setting, `cannot be read, ${file.fault}`, quotePath(path));
       return undefined;
     }
-    const isOpen = isPrivate && (file.value.mode & READABLE_BY_OTHERS) !== 0;
-    if (isOpen) this.warn(nameOf(setting), 'everyone on this machine may read the file, set its mode to 600');
+    if (isPrivate) this.#warnIfOpen(nameOf(setting), file.value);
     return file.value.text;
+  }
+
+  /**
+   * The text of a secret file that another file names. The fault is the state, for whoever knows where the name stands.
+   */
+  readOther(name: string, path: string): Result<string, string> {
+    const file = this.#sources.readFile(path);
+    if (!file.ok) return fault(`the file cannot be read, ${file.fault}`);
+    this.#warnIfOpen(name, file.value);
+    return ok(file.value.text);
+  }
+
+  #warnIfOpen(name: string, { mode }: SettingsFile): void {
+    const isOpen = (mode & READABLE_BY_OTHERS) !== 0;
+    if (isOpen) this.warn(name, 'everyone on this machine may read the file, set its mode to 600');
   }
 
   /** Reports a value at fault. `shown` is the value, quoted already; undefined where it is a secret, or missing. */

@@ -112,6 +112,15 @@ export const SETTINGS = {
       'Without a MODEL, all that the engine lists',
     isRepeatable: true,
   },
+  agentsFile: {
+    group: 'Engines',
+    flag: '--agents-file',
+    variable: 'HIVENET_ROUTER_AGENTS_FILE',
+    argument: 'FILE',
+    parse: parsePath,
+    example: '/etc/hivenet-router/agents.yaml',
+    help: 'YAML with `agents:` and a list of agents, beside those of `--engine`; SIGHUP reads it again',
+  },
   modelAliasesFile: {
     group: 'Routing',
     flag: '--model-aliases-file',

@@ -14,6 +14,7 @@ import type { SiblingMapStore } from '../site/sibling-map-store.ts';
 import type { SiteId } from '../site/site.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { RegistrationStream } from '../telemetry/registration-stream.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { ActiveRequests } from './active-requests.ts';
 import type { BodyPorts } from './body.ts';
@@ -35,6 +36,8 @@ export interface RouterPorts {
   /** Undefined: cross-site redirect is off, and the router behaves as without it. */
   readonly redirect: RedirectSite | undefined;
   readonly agents: AgentRegistry;
+  /** Whoever wants to know which agents come and go. */
+  readonly registrations: RegistrationStream;
   readonly aliases: AliasStore;
   readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;
   /** Largest body of an inference request. */

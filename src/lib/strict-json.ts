@@ -43,6 +43,11 @@ export interface JsonLimits {
   readonly tokenLength: number;
 }
 
+/** The limits of a document so short that its size bounds all but its depth. */
+export function shortDocument(depth: number, maxBytes: number): JsonLimits {
+  return { depth, values: maxBytes, members: maxBytes, tokenLength: maxBytes };
+}
+
 export interface JsonSettings {
   readonly limits: JsonLimits;
   /**

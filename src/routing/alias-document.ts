@@ -3,8 +3,9 @@
 
 import { fault, type Result } from '../lib/result.ts';
 import { complete } from '../lib/steps.ts';
-import { type JsonLimits, type JsonValue, parseStrictJson } from '../lib/strict-json.ts';
+import { type JsonValue, parseStrictJson, shortDocument } from '../lib/strict-json.ts';
 import { type Path, parseStrictYaml } from '../lib/strict-yaml.ts';
+import { tellFaults } from '../lib/tell-faults.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 import type { AliasTable } from './alias.ts';
 import { type AliasFault, readAliasTable, type WhyReal } from './alias-table.ts';
@@ -14,15 +15,7 @@ export const ALIASES_MAX_BYTES = 262_144;
 
 /** Mappings and lists within each other: twice what a document needs. */
 const MAX_DEPTH = 6;
-/** A document so short needs no other bound than its own. */
-const JSON_LIMITS: JsonLimits = {
-  depth: MAX_DEPTH,
-  values: ALIASES_MAX_BYTES,
-  members: ALIASES_MAX_BYTES,
-  tokenLength: ALIASES_MAX_BYTES,
-};
-/** Faults that are told; the rest are counted. */
-const FAULTS_MAX = 20;
+const JSON_LIMITS = shortDocument(MAX_DEPTH, ALIASES_MAX_BYTES);
 /** Characters of a value that a message shows. */
 const SHOWN_MAX = 80;
 
@@ -36,10 +29,11 @@ export function parseAliasFile(text: string, whyReal: WhyReal): Result<AliasTabl
   if (!document.ok) return fault(document.fault.map((at) => `line ${at.line}, column ${at.column}: ${at.rule}`));
   const table = readAliasTable(document.value.value, whyReal);
   if (table.ok) return table;
-  return tell(table.fault, (broken) => {
+  const lineOf = (broken: AliasFault): string => {
     const { line, column } = document.value.positionOf(broken.path);
     return `line ${line}, column ${column}: ${describe(formatPath(broken.path), broken)}`;
-  });
+  };
+  return fault(tellFaults(table.fault, lineOf));
 }
 
 /** Reads `{"aliases": {…}}`. Faults are lines such as `aliases."auto"[1] 42: a model must be …`, at least one. */
@@ -53,18 +47,9 @@ export function parseAliasPush(bytes: Uint8Array, whyReal: WhyReal): Result<Alia
     return fault(['body: must be an object with "aliases" and no other member']);
   const table = readAliasTable(aliases, whyReal);
   if (table.ok) return table;
-  return tell(table.fault, (broken) =>
-    describe(['aliases', formatPath(broken.path)].filter(Boolean).join('.'), broken),
-  );
-}
-
-function tell(
-  faults: readonly AliasFault[],
-  lineOf: (fault: AliasFault) => string,
-): { readonly ok: false; readonly fault: readonly string[] } {
-  const lines = faults.slice(0, FAULTS_MAX).map(lineOf);
-  const more = faults.length - lines.length;
-  return fault(more === 0 ? lines : [...lines, `and ${more} more`]);
+  const lineOf = (broken: AliasFault): string =>
+    describe(['aliases', formatPath(broken.path)].filter(Boolean).join('.'), broken);
+  return fault(tellFaults(table.fault, lineOf));
 }
 
 function describe(path: string, { value, rule }: AliasFault): string {

@@ -2,15 +2,7 @@
 // that an agent that is gone, or an engine that has fallen silent, leaves no series behind.
 
 import { Gauge, type Registry } from 'prom-client';
-
-/** One agent's labels: of an agent with several models the first names it, or there would be a series for each. */
-interface EngineLabels {
-  readonly peer_id: string;
-  readonly model: string;
-  readonly engine: string;
-  readonly organization: string;
-  readonly machine: string;
-}
+import { AGENT_LABELS, type AgentLabels } from './agent-metrics.ts';
 
 /** What one engine told; undefined leaves the gauge without a series. */
 export interface EngineFigures {
@@ -27,17 +19,9 @@ export interface EngineFigures {
 }
 
 export interface EngineSeries {
-  readonly labels: EngineLabels;
+  readonly labels: AgentLabels;
   readonly figures: EngineFigures;
 }
-
-const LABEL_NAMES = [
-  'peer_id',
-  'model',
-  'engine',
-  'organization',
-  'machine',
-] as const satisfies readonly (keyof EngineLabels)[];
 
 /** Behind `hivenet_agent_engine_`, in the order in which they are exposed. */
 const GAUGES = {
@@ -83,7 +67,7 @@ export function engineGauges(registers: Registry[], series: () => readonly Engin
     new Gauge({
       name: `hivenet_agent_engine_${name}`,
       help,
-      labelNames: LABEL_NAMES,
+      labelNames: AGENT_LABELS,
       registers,
       collect() {
         this.reset();

@@ -3,6 +3,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
+import { type AgentSeries, agentMetrics } from './agent-metrics.ts';
 import { type EngineSeries, engineGauges } from './engine-gauges.ts';
 import type { RequestRecord } from './request-record.ts';
 
@@ -19,15 +20,9 @@ interface RedirectMetrics {
   refused(reason: RefusalReason): void;
 }
 
-interface AgentLabels {
-  readonly peer_id: string;
-  readonly engine: string;
-}
-
 export interface Metrics {
   readonly redirect: RedirectMetrics | undefined;
   requestEnded(record: RequestRecord, seconds: number): void;
-  agentHealthy(labels: AgentLabels, healthy: boolean): void;
   /** Prometheus text format. */
   expose(): Promise<string>;
   readonly contentType: string;
@@ -45,6 +40,8 @@ export interface MetricSources {
   readonly bodyBytes: () => number;
   /** Lines of either log that could not be written, so far. */
   readonly droppedLogLines: () => number;
+  /** Of every agent that the router has. */
+  readonly agents: () => readonly AgentSeries[];
   /** Of every agent whose engine's metrics are fresh. */
   readonly engines: () => readonly EngineSeries[];
 }
@@ -74,18 +71,12 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
     sources.bodyBytes,
   );
   droppedLines(registers, sources.droppedLogLines);
-  const agentHealthy = new Gauge({
-    name: 'hivenet_routing_agent_healthy',
-    help: '1 while the agent is healthy, else 0',
-    labelNames: ['peer_id', 'engine'],
-    registers,
-  });
+  agentMetrics(registers, sources.agents);
   engineGauges(registers, sources.engines);
   return {
     redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
     requestEnded: (record, seconds) =>
       duration.labels(record.method, record.route, String(record.status)).observe(seconds),
-    agentHealthy: (labels, healthy) => agentHealthy.labels(labels.peer_id, labels.engine).set(healthy ? 1 : 0),
     expose: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -182,7 +182,7 @@ describe('readConfig() chooses the source', () => {
       metrics: { address: ':2112' },
       auth: { mode: 'none' },
       redirect: undefined,
-      agents: [],
+      agents: { engines: [], file: undefined, fromFile: [] },
       modelAliases: { file: undefined, table: new Map() },
       timeouts: { bodyMs: 60_000, requestMs: 60_000, streamIdleMs: 60_000 },
       shutdown: { delayMs: 0, graceMs: 30_000 },
@@ -194,7 +194,7 @@ describe('readConfig() reads engines', () => {
   const ENGINE = '--engine (HIVENET_ROUTER_ENGINES)';
   const first = 'vllm=http://10.0.0.5:8000';
   const second = 'infinity:embedding=http://10.0.0.6:7997#bge-m3';
-  const ids = (given: Parameters<typeof configOf>[0]) => configOf(given).agents.map((agent) => agent.id);
+  const ids = (given: Parameters<typeof configOf>[0]) => configOf(given).agents.engines.map((agent) => agent.id);
 
   it('takes the flag as often as it stands there, in order', () => {
     assert.deepEqual(ids({ args: ['--engine', first, `--engine=${second}`] }), [
@@ -269,7 +269,9 @@ describe('readConfig() as a whole', () => {
     const config = configOf({ args: ['--engine', 'vllm=http://a:1#m'], env: REDIRECT });
     const { http, metrics, auth, admin, redirect, agents, timeouts, shutdown } = config;
     const parts = [config, http, metrics, auth, admin, redirect, redirect?.allowedDomains, agents, timeouts, shutdown];
-    for (const part of [...parts, ...agents, ...agents.map((agent) => agent.models)]) assert.ok(Object.isFrozen(part));
+    const { engines } = agents;
+    for (const part of [...parts, engines, ...engines, ...engines.map((agent) => agent.models)])
+      assert.ok(Object.isFrozen(part));
   });
 
   it('warns once of each unknown variable of ours, by name and never by value', () => {

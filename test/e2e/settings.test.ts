@@ -98,10 +98,13 @@ describe('A setting reaches its room', () => {
     const text = await (await fetch(`${router.metricsUrl}/metrics`)).text();
     const health = text.split('\n').filter((line) => line.startsWith('hivenet_routing_agent_healthy{'));
     const idOf = (engine: EngineProcess) => `vllm-${new URL(engine.url).host.replace(':', '-')}`;
+    const line = (id: string, model: string, value: number) =>
+      `hivenet_routing_agent_healthy{peer_id="${id}",model="${model}",engine="vllm",organization="Unknown",` +
+      `machine="Unknown",region="Unknown",capacity="10"} ${value}`;
     assert.deepEqual(health, [
-      `hivenet_routing_agent_healthy{peer_id="${idOf(slow)}",engine="vllm"} 1`,
-      `hivenet_routing_agent_healthy{peer_id="${idOf(pausing)}",engine="vllm"} 1`,
-      'hivenet_routing_agent_healthy{peer_id="vllm-127.0.0.1-9",engine="vllm"} 0',
+      line(idOf(slow), 'slow', 1),
+      line(idOf(pausing), 'pausing', 1),
+      line('vllm-127.0.0.1-9', 'dead', 0),
     ]);
     await router.line(
       (line) => /INFO Agent is not ready yet agent_id="vllm-127.0.0.1-9" reason="/.test(line),

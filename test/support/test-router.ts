@@ -1,6 +1,8 @@
 // A router without sockets: the real application over real stores, with a clock that the test moves, agents that it
 // declares healthy, and an engine that is a function.
 
+import { SYSTEM_CLOCKS } from '../../src/agents/agent.ts';
+import { agentSeries } from '../../src/agents/agent-series.ts';
 import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
@@ -26,6 +28,7 @@ import { SiblingMapStore } from '../../src/site/sibling-map-store.ts';
 import { parseSiteId } from '../../src/site/site.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { RegistrationStream } from '../../src/telemetry/registration-stream.ts';
 import { type ExtraKey, KEYS, keyRegistry } from './test-keys.ts';
 
 export const NOW_MS = Date.parse('2026-11-03T12:00:00Z');
@@ -125,6 +128,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     activeRequests: () => active.count,
     bodyBytes: () => bodyBudget.bytes,
     droppedLogLines: () => 0,
+    agents: () => agentSeries(agents.all()),
     engines: () => [],
   };
   const metrics = createMetrics(sources, 'test');
@@ -147,6 +151,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
         : { mode: 'api-key', keys: must(parseAdminKeys(ADMIN_KEY)) },
     redirect,
     agents,
+    registrations: new RegistrationStream(),
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
@@ -251,7 +256,7 @@ function gauges({ maps }: RedirectSite, nowMs: () => number) {
 }
 
 function registryOf(settings: TestRouterSettings): AgentRegistry {
-  const agents = new AgentRegistry(() => undefined);
+  const agents = new AgentRegistry(() => undefined, { ...SYSTEM_CLOCKS, nowMs: () => NOW_MS });
   for (const [index, { models, down, ...setting }] of (settings.agents ?? []).entries()) {
     const agent = agents.add({
       id: `agent-${index + 1}`,

@@ -9,6 +9,7 @@ const NONE: MetricSources = {
   activeRequests: () => 0,
   bodyBytes: () => 0,
   droppedLogLines: () => 0,
+  agents: () => [],
   engines: () => [],
 };
 const OFF = createMetrics(NONE, '1.2.3');
@@ -110,17 +111,10 @@ describe('createMetrics()', () => {
     ]);
   });
 
-  it('shows the version and the health of each agent (R-024)', async () => {
+  it('shows the version', async () => {
     const metrics = metricsOn();
     assert.deepEqual(await samples(metrics, 'hivenet_router_build_info'), [
       'hivenet_router_build_info{version="1.2.3"} 1',
-    ]);
-    metrics.agentHealthy({ peer_id: 'a', engine: 'vllm' }, true);
-    metrics.agentHealthy({ peer_id: 'b', engine: 'ollama' }, true);
-    metrics.agentHealthy({ peer_id: 'b', engine: 'ollama' }, false);
-    assert.deepEqual(await samples(metrics, 'hivenet_routing_agent_healthy'), [
-      'hivenet_routing_agent_healthy{peer_id="a",engine="vllm"} 1',
-      'hivenet_routing_agent_healthy{peer_id="b",engine="ollama"} 0',
     ]);
   });
 

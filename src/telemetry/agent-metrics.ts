@@ -1,0 +1,157 @@
+// What the router itself knows of each agent, under the Go router's names (routing.md §24). The values are read at each
+// scrape, so that nothing is kept twice and an agent that is gone leaves no series behind.
+
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** Of an agent with several models the first names it, or there would be a series for each. */
+export interface AgentLabels {
+  readonly peer_id: string;
+  readonly model: string;
+  readonly engine: string;
+  readonly organization: string;
+  readonly machine: string;
+}
+
+/** Label set R of routing.md §24. */
+interface RoutingLabels extends AgentLabels {
+  readonly region: string;
+  readonly capacity: number;
+}
+
+/** Undefined leaves a gauge without a series. */
+interface AgentFigures {
+  readonly isHealthy: boolean;
+  /** Unix ms of its last good probe. */
+  readonly lastSeenMs: number | undefined;
+  readonly successes: number;
+  readonly failures: number;
+  readonly successRate: number | undefined;
+  readonly load: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly srttMs: number | undefined;
+  readonly rttvarMs: number | undefined;
+  readonly disconnections: number;
+  readonly agentFailures: number;
+  readonly backendFailures: number;
+}
+
+export interface AgentSeries {
+  readonly labels: RoutingLabels;
+  readonly figures: AgentFigures;
+}
+
+interface Family {
+  readonly help: string;
+  readonly read: (figures: AgentFigures) => number | undefined;
+}
+
+/** Label set A of routing.md §24. */
+export const AGENT_LABELS = [
+  'peer_id',
+  'model',
+  'engine',
+  'organization',
+  'machine',
+] as const satisfies readonly (keyof AgentLabels)[];
+
+const ROUTING_LABELS = ['peer_id', 'region', 'engine', 'model', 'capacity', 'organization', 'machine'] as const;
+
+const ROUTING_GAUGES: Readonly<Record<string, Family>> = {
+  hivenet_routing_agent_info: { help: 'Always 1, for every agent that the router has', read: () => 1 },
+  hivenet_routing_agent_healthy: {
+    help: '1 while the agent is given requests, else 0',
+    read: ({ isHealthy }) => (isHealthy ? 1 : 0),
+  },
+  hivenet_routing_agent_last_seen_timestamp: {
+    help: 'Unix milliseconds of the last good probe',
+    read: ({ lastSeenMs }) => lastSeenMs,
+  },
+};
+
+const GAUGES: Readonly<Record<string, Family>> = {
+  hivenet_agent_success_rate: {
+    help: 'Share of tries that were answered, 0 to 1',
+    read: ({ successRate }) => successRate,
+  },
+  hivenet_agent_capacity_utilization: { help: 'Share of the slots in use', read: ({ load }) => load },
+  hivenet_agent_srtt_ms: { help: 'Smoothed time to the head of an answer', read: ({ srttMs }) => srttMs },
+  hivenet_agent_rttvar_ms: { help: 'Smoothed deviation of that time', read: ({ rttvarMs }) => rttvarMs },
+};
+
+const COUNTERS: Readonly<Record<string, Family>> = {
+  hivenet_agent_requests_success_total: {
+    help: 'Tries that were answered to the end',
+    read: ({ successes }) => successes,
+  },
+  hivenet_agent_requests_failed_total: { help: 'Tries that the engine failed', read: ({ failures }) => failures },
+  hivenet_agent_input_tokens_total: {
+    help: 'Prompt tokens, as the engine counted them',
+    read: ({ inputTokens }) => inputTokens,
+  },
+  hivenet_agent_output_tokens_total: {
+    help: 'Generated tokens, as the engine counted them',
+    read: ({ outputTokens }) => outputTokens,
+  },
+  hivenet_agent_disconnections_total: {
+    help: 'Times that a request found nobody listening at a healthy agent',
+    read: ({ disconnections }) => disconnections,
+  },
+  hivenet_agent_failure_total: {
+    help: 'Times that the agent turned from healthy to unhealthy',
+    read: ({ agentFailures }) => agentFailures,
+  },
+  hivenet_model_backend_failure_total: {
+    help: 'Times that failed probes turned the agent unhealthy',
+    read: ({ backendFailures }) => backendFailures,
+  },
+};
+
+export function agentMetrics(registers: Registry[], series: () => readonly AgentSeries[]): void {
+  for (const [name, { help, read }] of Object.entries(ROUTING_GAUGES)) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ROUTING_LABELS,
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels, figures } of series()) setIfKnown(this, { ...labels }, read(figures));
+      },
+    });
+  }
+  for (const [name, { help, read }] of Object.entries(GAUGES)) {
+    new Gauge({
+      name,
+      help,
+      labelNames: AGENT_LABELS,
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels, figures } of series()) setIfKnown(this, agentLabels(labels), read(figures));
+      },
+    });
+  }
+  for (const [name, { help, read }] of Object.entries(COUNTERS)) {
+    new Counter({
+      name,
+      help,
+      labelNames: AGENT_LABELS,
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels, figures } of series()) this.inc(agentLabels(labels), read(figures));
+      },
+    });
+  }
+}
+
+type Labels = Record<string, string | number>;
+
+function setIfKnown(gauge: Gauge, labels: Labels, value: number | undefined): void {
+  if (value !== undefined) gauge.set(labels, value);
+}
+
+function agentLabels({ peer_id, model, engine, organization, machine }: AgentLabels): Labels {
+  return { peer_id, model, engine, organization, machine };
+}
