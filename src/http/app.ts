@@ -6,8 +6,13 @@ import { ENDPOINTS } from '../routing/endpoint.ts';
 import type { Connection, Fetch } from '../runtime/runtime.ts';
 import { describeError } from '../telemetry/log.ts';
 import { adminOnly } from './admin/admin-only.ts';
+import { drainAgent, listAgents, pushAgent, readAgent, removeAgent, resumeAgent } from './admin/agents.ts';
 import { listKeys, readKeyVersion, replaceKeys } from './admin/api-keys.ts';
+import { readFleetHealth } from './admin/fleet-health.ts';
 import { readAliases, replaceAliases } from './admin/model-aliases.ts';
+import { listAllModels, readAnyModel } from './admin/models.ts';
+import { streamRegistrations } from './admin/registration-stream.ts';
+import { readRoutingTable } from './admin/routing-table.ts';
 import { pushSiblingMap, readSiblingMap } from './admin/sibling-map.ts';
 import { allowAnyOrigin, preflightResponse } from './cors.ts';
 import { liveness, readiness } from './health.ts';
@@ -58,6 +63,18 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
   app.get('/admin/api-keys', listKeys(ports)).all(only('GET, HEAD'));
   app.get('/admin/api-keys/version', readKeyVersion(ports)).all(only('GET, HEAD'));
   app.post('/admin/api-keys/replace', replaceKeys(ports)).all(only('POST'));
+  app.get('/admin/agents', listAgents(ports)).all(only('GET, HEAD'));
+  app
+    .get('/admin/agents/:id', readAgent(ports))
+    .put(pushAgent(ports))
+    .delete(removeAgent(ports))
+    .all(only('GET, HEAD, PUT, DELETE'));
+  app.post('/admin/agents/:id/drain', drainAgent(ports)).delete(resumeAgent(ports)).all(only('POST, DELETE'));
+  app.get('/admin/health', readFleetHealth(ports)).all(only('GET, HEAD'));
+  app.get('/admin/routing-table', readRoutingTable(ports)).all(only('GET, HEAD'));
+  app.get('/admin/registration-stream', streamRegistrations(ports)).all(only('GET, HEAD'));
+  app.get('/admin/models', listAllModels(ports)).all(only('GET, HEAD'));
+  app.get('/admin/models/:id{.+}', readAnyModel(ports)).all(only('GET, HEAD'));
   app.get('/admin/model-aliases', readAliases(ports)).put(replaceAliases(ports)).all(only('GET, HEAD, PUT'));
 
   app.notFound((c) => {

@@ -106,5 +106,5 @@ function targetOf(url: string): string {
 /** The template of the path, as the metric names it; only middleware matches an unknown path. */
 function routeOf(c: Context<RouterEnv>): string {
   const path = matchedRoutes(c).at(-1)?.path ?? '*';
-  return path.endsWith('*') ? UNMATCHED : path.replace(/:(\w+)\{.*\}/, '{$1}');
+  return path.endsWith('*') ? UNMATCHED : path.replace(/:(\w+)(?:\{.*\})?/, '{$1}');
 }

@@ -30,3 +30,8 @@ export function parseTimestamp(text: string): number | undefined {
 export function formatTimestamp(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+/** Whole Unix seconds; undefined stays so. */
+export function unixSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.floor(ms / 1000);
+}

@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bearer, createTestRouter, FIXTURE_MAP, placement, type TestRouter } from '../support/test-router.ts';
+import { bearer, createTestRouter, FIXTURE_MAP, NOW_MS, placement, type TestRouter } from '../support/test-router.ts';
 import { outcomeOf, siteA } from './redirect-fixture.ts';
+
+/** Unix seconds of every agent's one probe. */
+const SEEN = NOW_MS / 1000;
 
 interface Model {
   readonly id: string;
@@ -187,13 +190,36 @@ describe('GET /v1/models/{id}', () => {
       engines: ['vllm', 'sglang'],
       regions: [],
       list: [
-        { peer_id: 'agent-1', engine: 'vllm', capacity: 10, is_healthy: true },
-        { peer_id: 'agent-2', engine: 'sglang', capacity: 2, is_healthy: false },
+        { peer_id: 'agent-1', engine: 'vllm', capacity: 10, is_healthy: true, last_seen: SEEN },
+        { peer_id: 'agent-2', engine: 'sglang', capacity: 2, is_healthy: false, last_seen: SEEN },
       ],
     });
     const remote = (await (await read(two, 'm')).json()) as Model;
     assert.equal('list' in remote.agents, false);
     assert.equal(remote.agents['total'], 0);
+  });
+
+  it('shows region, names and the flag of its agents, the first that is said (api.md 12)', async () => {
+    const two = siteA({
+      agents: [
+        { models: ['x'], region: 'eu-west', organization: 'acme' },
+        { models: ['x'], region: 'eu-north', prettyName: 'X, the model', info: 'Large', machine: 'gpu-7' },
+        { models: ['x'], region: 'eu-west', prettyName: 'Another', isHidden: true },
+        { models: ['y'], isHidden: false },
+      ],
+    });
+    const [x, y] = (await list(two)) as unknown as readonly Record<string, unknown>[];
+    const agents = { total: 3, healthy: 3, total_capacity: 30, engines: ['vllm'], regions: ['eu-west', 'eu-north'] };
+    const named = { pretty_name: 'X, the model', info: 'Large', hide_llm: true };
+    assert.deepEqual(x, { id: 'x', object: 'model', capability: 'llm', ...named, agents });
+    assert.deepEqual(Object.keys(y ?? {}), ['id', 'object', 'capability', 'agents']);
+    const one = (await (await read(two, 'x')).json()) as { agents: { list: readonly Record<string, unknown>[] } };
+    const shown = one.agents.list.map(({ region, organization, machine }) => [region, organization, machine]);
+    assert.deepEqual(shown, [
+      ['eu-west', 'acme', undefined],
+      ['eu-north', undefined, 'gpu-7'],
+      ['eu-west', undefined, undefined],
+    ]);
   });
 
   it('tells nothing of an engine’s address (api.md 12)', async () => {
@@ -225,7 +251,7 @@ describe('An alias in GET /v1/models', () => {
     const down = { ...summary, healthy: 0, total_capacity: 10 };
     assert.deepEqual(first, { id: 'first', object: 'model', capability: 'llm', alias_for: ['a'], agents: down });
     const one = (await (await read(site, 'auto')).json()) as Model;
-    const agent = { peer_id: 'agent-2', engine: 'vllm', capacity: 3, is_healthy: true };
+    const agent = { peer_id: 'agent-2', engine: 'vllm', capacity: 3, is_healthy: true, last_seen: SEEN };
     assert.deepEqual(one, { ...auto, agents: { ...summary, list: [agent] } });
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { formatTimestamp, parseTimestamp } from '../../src/lib/timestamp.ts';
+import { formatTimestamp, parseTimestamp, unixSeconds } from '../../src/lib/timestamp.ts';
 
 const NOON_MS = 1_793_707_200_000;
 const HOUR_MS = 3_600_000;
@@ -168,4 +168,10 @@ describe('formatTimestamp()', () => {
 
   it('is read back as the same millisecond', () =>
     fc.assert(fc.property(anyMs, (ms) => parseTimestamp(formatTimestamp(ms)) === ms)));
+});
+
+describe('unixSeconds()', () => {
+  it('are whole seconds, also before 1970, and nothing of nothing', () => {
+    assert.deepEqual([1999, 2000, -1, undefined].map(unixSeconds), [1, 2, -1, undefined]);
+  });
 });
