@@ -10,6 +10,7 @@ import { KeyRegistry } from '../auth/key-registry.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { readTextFile } from '../config/text-file.ts';
 import { dispatch } from '../dispatch/dispatch.ts';
+import { SeatQueue } from '../dispatch/queue.ts';
 import { ActiveRequests } from '../http/active-requests.ts';
 import { createFetch } from '../http/app.ts';
 import { BodyBudget } from '../http/body-budget.ts';
@@ -67,9 +68,12 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
   const onHealthy = () => warnOfHiddenAliases(ports);
   const agents = createAgents(config.agents, { log, registrations, onHealthy });
   const gauges = { active, bodyBudget };
-  const sources = { ...metricSources(around, redirect, gauges), ...agentSources(agents, systemTimers) };
+  // Each needs the other, but the queue only once a scrape asks for it.
+  const queueDepths = () => queue.depths();
+  const sources = { ...metricSources(around, redirect, gauges), ...agentSources(agents, systemTimers), queueDepths };
   const metrics = createMetrics(sources, around.version);
-  const parts = { shutdown, redirect, active, bodyBudget, metrics, agents, registrations, log, stdout };
+  const queue = seatQueue(config, agents, metrics);
+  const parts = { shutdown, redirect, active, bodyBudget, metrics, agents, queue, registrations, log, stdout };
   const ports: RouterPorts = routerPorts(runtime, config, parts);
   const listeners = openListeners(runtime, {
     http: { address: config.http.address, tls: config.http.tls, fetch: createFetch(ports) },
@@ -113,7 +117,7 @@ function metricSources(
   { stdout, stderr }: Surroundings,
   redirect: RedirectSite | undefined,
   { active, bodyBudget }: Pick<Parts, 'active' | 'bodyBudget'>,
-): Omit<MetricSources, 'agents' | 'engines'> {
+): Omit<MetricSources, 'agents' | 'engines' | 'queueDepths'> {
   return {
     redirect: redirect === undefined ? undefined : redirectGauges(redirect),
     activeRequests: () => active.count,
@@ -136,6 +140,11 @@ function redirectGauges({ maps }: RedirectSite) {
   };
 }
 
+function seatQueue(config: Config, registry: AgentRegistry, metrics: Metrics): SeatQueue {
+  const { queueDepth: depth } = config.dispatch;
+  return new SeatQueue({ registry, timers: systemTimers, depth, onWaited: metrics.queueWaited });
+}
+
 interface Parts {
   readonly shutdown: Shutdown;
   readonly redirect: RedirectSite | undefined;
@@ -144,14 +153,17 @@ interface Parts {
   readonly metrics: Metrics;
   readonly agents: AgentRegistry;
   readonly registrations: RegistrationStream;
+  readonly queue: SeatQueue;
   readonly log: Log;
   readonly stdout: LineWriter;
 }
 
 function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPorts {
-  const { shutdown, redirect, active, bodyBudget, metrics, agents, registrations, log, stdout } = parts;
+  const { shutdown, redirect, active, bodyBudget, metrics, agents, queue, registrations, log, stdout } = parts;
   const dispatchPorts = {
     registry: agents,
+    queue,
+    maxTries: config.dispatch.maxTries,
     fetch: engineFetch(runtime),
     timers: systemTimers,
     requestTimeoutMs: config.timeouts.requestMs,

@@ -34,6 +34,12 @@ export interface Config {
   /** May be empty: a site that only redirects, or is given its agents by pushes. */
   readonly agents: AgentsConfig;
   readonly modelAliases: AliasConfig;
+  readonly dispatch: {
+    /** Requests that may wait for one model, 0 to 100,000. */
+    readonly queueDepth: number;
+    /** 1 to 100. */
+    readonly maxTries: number;
+  };
   /** At least 1 each; body up to 3,600,000, the others up to 86,400,000. */
   readonly timeouts: { readonly bodyMs: number; readonly requestMs: number; readonly streamIdleMs: number };
   /** Delay 0 to 3,600,000, grace 0 to 86,400,000. */
@@ -82,6 +88,10 @@ function readGroups(reader: SettingsReader): Config | undefined {
   const agents = readAgents(reader);
   const modelAliases = readModelAliases(reader, [...agents.engines, ...agents.fromFile]);
   const redirect = readRedirect(reader);
+  const dispatch = {
+    queueDepth: reader.read(SETTINGS.queueDepth),
+    maxTries: reader.read(SETTINGS.maxTriesPerStep),
+  };
   const timeouts = {
     bodyMs: reader.read(SETTINGS.bodyTimeout),
     requestMs: reader.read(SETTINGS.requestTimeout),
@@ -90,7 +100,7 @@ function readGroups(reader: SettingsReader): Config | undefined {
   const shutdown = { delayMs: reader.read(SETTINGS.shutdownDelay), graceMs: reader.read(SETTINGS.shutdownGrace) };
   reader.read(SETTINGS.quotaBackend);
   if (mode === undefined || admin === undefined) return undefined;
-  return { http, metrics, auth: { mode }, admin, redirect, agents, modelAliases, timeouts, shutdown };
+  return { http, metrics, auth: { mode }, admin, redirect, agents, modelAliases, dispatch, timeouts, shutdown };
 }
 
 /** A body that is encoded is held as sent and decoded: it must fit at least alone, or it would be a 503 for ever. */

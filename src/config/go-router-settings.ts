@@ -14,6 +14,11 @@ interface GoRouterSetting extends NamedSetting {
 
 const WITHOUT_EFFECT = { verdict: 'warn', reason: 'does nothing, this router has no gRPC, p2p or disk store' } as const;
 
+const BOUND_BY_AGENTS = {
+  verdict: 'warn',
+  reason: 'does nothing, what runs is bounded by the capacity of the agents, and what waits by --queue-depth',
+} as const;
+
 const NOT_YET = { verdict: 'warn', reason: 'not supported yet, ignored' } as const;
 
 export const GO_ROUTER_SETTINGS: readonly GoRouterSetting[] = [
@@ -28,10 +33,8 @@ export const GO_ROUTER_SETTINGS: readonly GoRouterSetting[] = [
   { ...named('disk-db-ttl'), ...WITHOUT_EFFECT },
   { ...named('universal-flush-interval'), ...WITHOUT_EFFECT },
   { ...named('reset-disk-db'), isSwitch: true, ...WITHOUT_EFFECT },
-  { ...named('queue-size'), ...NOT_YET },
-  { ...named('queue-depth'), ...NOT_YET },
-  { ...named('max-concurrent'), ...NOT_YET },
-  { ...named('max-tries-per-step'), ...NOT_YET },
+  { ...named('queue-size'), ...BOUND_BY_AGENTS },
+  { ...named('max-concurrent'), ...BOUND_BY_AGENTS },
   { ...named('policy-file'), ...NOT_YET },
   { ...named('policy-model-dir'), ...NOT_YET },
   { ...named('health-check-interval'), ...NOT_YET },

@@ -33,6 +33,15 @@ export function bytesWithin(least: number, most: number): Parser<number> {
   };
 }
 
+/** A whole number within both bounds. */
+export function wholeWithin(least: number, most: number): Parser<number> {
+  return (text) => {
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
+    const isWithin = value !== undefined && value >= least && value <= most;
+    return isWithin ? ok(value) : fault(`not a whole number from ${least} to ${most}`);
+  };
+}
+
 /** One of a closed list, letter by letter. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Parser<Choice> {
   return (text) => {

@@ -3,18 +3,16 @@
 
 import type { Agent } from '../agents/agent.ts';
 import type { EngineFetch } from '../agents/engine-fetch.ts';
-import { ENGINES } from '../agents/engines/engines.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
+import { AgentChoice } from './agent-choice.ts';
 import { type AnswerPlan, type AnswerPorts, streamResponse, wholeResponse } from './answer.ts';
-import { earlyEnd, type Failure, noneServes, noneTried, triesFailed } from './failure.ts';
+import { earlyEnd, type Failure, triesFailed, waitEnded } from './failure.ts';
 import { type Attempt, type ClientFault, forward } from './forward.ts';
 import { engineHeaders } from './headers.ts';
+import type { SeatQueue } from './queue.ts';
 import { type LifeLimits, type RequestEnd, RequestLife } from './request-life.ts';
-
-/** Engines that may be asked for one request; an agent that refuses the connection costs none (E8). */
-const TRIES_MAX = 3;
 
 export interface DispatchRequest {
   readonly endpoint: Endpoint;
@@ -36,6 +34,10 @@ export interface DispatchRequest {
 
 export interface DispatchPorts extends LifeLimits, AnswerPorts {
   readonly registry: AgentRegistry;
+  /** One for all requests of the registry. */
+  readonly queue: SeatQueue;
+  /** Engines that may be asked for one request, at least 1; an agent that refuses the connection costs none (E8). */
+  readonly maxTries: number;
   readonly fetch: EngineFetch;
   /** Told why an engine's answer could not be used, in the router's own words: for the operator, not for the client. */
   readonly onFailedTry: (agent: Agent, requestId: string, reason: string) => void;
@@ -59,7 +61,7 @@ export type DispatchOutcome =
       readonly agent: Agent | undefined;
     };
 
-/** The answer of the least loaded agent that gives one, in at most {@link TRIES_MAX} tries. Never rejects. */
+/** The answer of the least loaded agent that gives one. Never rejects. */
 export async function dispatch(request: DispatchRequest, ports: DispatchPorts): Promise<DispatchOutcome> {
   const life = new RequestLife(request, ports);
   const outcome = await tryAgents(request, ports, life);
@@ -69,14 +71,14 @@ export async function dispatch(request: DispatchRequest, ports: DispatchPorts): 
 
 async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: RequestLife): Promise<DispatchOutcome> {
   const { headers, requestId, body, endpoint } = request;
+  const choice = new AgentChoice(request, ports.registry);
   const call = { path: endpoint.path, headers: engineHeaders(headers, requestId), body };
-  const asked: Agent[] = [];
   const failures: Failure[] = [];
-  while (failures.length < TRIES_MAX) {
-    const seat = takeSeat(agentsLeft(request, ports.registry, asked));
+  while (failures.length < ports.maxTries) {
+    const seat = await ports.queue.take(choice, life.signal);
     if (seat === undefined) break;
     const { agent, release } = seat;
-    asked.push(agent);
+    choice.noteAsked(agent);
     const attempt = await forward(call, agent, ports.fetch, life);
     if (attempt.kind === 'stream') life.whenOver(release);
     else release();
@@ -86,39 +88,12 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
       failures.push(triesFailed(attempt.status, attempt.message));
     } else return conclude(attempt, agent, life, { ...ports, dialect: endpoint.dialect });
   }
-  return { kind: 'failed', ...(failures.at(-1) ?? whyNone(request, ports.registry, asked)), agent: asked.at(-1) };
+  return { kind: 'failed', ...whyFailed(choice, life, failures.at(-1)), agent: choice.lastAsked };
 }
 
-/** Why no agent could be tried. */
-function whyNone(request: DispatchRequest, registry: AgentRegistry, asked: readonly Agent[]): Failure {
-  const { model, endpoint } = request;
-  const agents = registry.all().filter((agent) => agent.serves(model, endpoint.capability));
-  if (agents.length > 0 && !agents.some((agent) => hasEndpoint(agent, endpoint))) {
-    return noneServes(model, endpoint.path);
-  }
-  return noneTried(model, agentsLeft(request, registry, asked).length > 0);
-}
-
-/** A request for an endpoint that an engine lacks would only be a failed try. */
-function hasEndpoint(agent: Agent, endpoint: Endpoint): boolean {
-  return ENGINES[agent.setting.engine].endpoints.includes(endpoint.path);
-}
-
-/** Agents that may still be asked: a request meets each only once. */
-function agentsLeft(request: DispatchRequest, registry: AgentRegistry, asked: readonly Agent[]): readonly Agent[] {
-  const { model, endpoint } = request;
-  return registry
-    .candidates(model, endpoint.capability)
-    .filter((agent) => hasEndpoint(agent, endpoint) && !asked.includes(agent));
-}
-
-/** A slot on the first agent that has one, and what gives it back. */
-function takeSeat(agents: readonly Agent[]): { readonly agent: Agent; readonly release: () => void } | undefined {
-  for (const agent of agents) {
-    const release = agent.take();
-    if (release !== undefined) return { agent, release };
-  }
-  return undefined;
+/** Why no agent is asked any more. */
+function whyFailed(choice: AgentChoice, { cut }: RequestLife, failure: Failure | undefined): Failure {
+  return cut === undefined ? (failure ?? choice.whyNone()) : waitEnded(cut, choice.model);
 }
 
 type Conclusion = Exclude<Attempt, { kind: 'refused' | 'failed' }>;

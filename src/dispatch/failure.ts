@@ -25,6 +25,13 @@ export function earlyEnd(cut: Cut | undefined): Failure {
   return cut === undefined ? BROKEN_STREAM : CUT_FAILURES[cut];
 }
 
+/** The request waited for a slot until it was cut. */
+export function waitEnded(cut: Cut, model: string): Failure {
+  return cut === 'request_timeout'
+    ? { code: 'request_timeout', message: `No agent of the model "${model}" was free within the request timeout.` }
+    : CUT_FAILURES[cut];
+}
+
 /** The last try failed: 503 when the engine was only busy or loading, else 502, with the engine's own words (E8). */
 export function triesFailed(status: number | undefined, message: string): Failure {
   return { code: status === 429 || status === 503 ? 'backend_unavailable' : 'backend_error', message };

@@ -40,7 +40,7 @@ const WIRE_ERRORS: Readonly<Record<ErrorCode, WireError>> = {
   no_agents_available: { code: 'no_agents_available', ...OVERLOADED },
   no_capacity: { code: 'no_capacity', ...OVERLOADED, headers: { 'retry-after': '1' } },
   queue_full: { code: 'queue_full', ...OVERLOADED, headers: { 'retry-after': '1' } },
-  shutting_down: { code: 'backend_unavailable', ...OVERLOADED },
+  shutting_down: { code: 'backend_unavailable', ...OVERLOADED, headers: { 'retry-after': '1' } },
   backend_unavailable: { ...OVERLOADED, code: 'backend_unavailable', source: 'backend' },
   backend_error: { status: 502, code: 'backend_error', type: 'api_error', source: 'backend' },
   request_timeout: { status: 504, code: 'request_timeout', type: 'api_error', source: 'router' },

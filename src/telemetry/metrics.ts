@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
 import { type AgentSeries, agentMetrics } from './agent-metrics.ts';
 import { type EngineSeries, engineGauges } from './engine-gauges.ts';
+import { type QueueDepth, queueMetrics } from './queue-metrics.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** Read at each scrape, because both change without a push. */
@@ -23,6 +24,8 @@ interface RedirectMetrics {
 export interface Metrics {
   readonly redirect: RedirectMetrics | undefined;
   requestEnded(record: RequestRecord, seconds: number): void;
+  /** A request got its slot after that long in the queue of its model. */
+  queueWaited(model: string, seconds: number): void;
   /** Prometheus text format. */
   expose(): Promise<string>;
   readonly contentType: string;
@@ -44,6 +47,8 @@ export interface MetricSources {
   readonly agents: () => readonly AgentSeries[];
   /** Of every agent whose engine's metrics are fresh. */
   readonly engines: () => readonly EngineSeries[];
+  /** Of every model that an agent lists. */
+  readonly queueDepths: () => readonly QueueDepth[];
 }
 
 export function createMetrics(sources: MetricSources, version: string): Metrics {
@@ -73,10 +78,12 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
   droppedLines(registers, sources.droppedLogLines);
   agentMetrics(registers, sources.agents);
   engineGauges(registers, sources.engines);
+  const queue = queueMetrics(registers, sources.queueDepths);
   return {
     redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
     requestEnded: (record, seconds) =>
       duration.labels(record.method, record.route, String(record.status)).observe(seconds),
+    queueWaited: queue.waited,
     expose: () => registry.metrics(),
     contentType: registry.contentType,
   };

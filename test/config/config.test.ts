@@ -184,6 +184,7 @@ describe('readConfig() chooses the source', () => {
       redirect: undefined,
       agents: { engines: [], file: undefined, fromFile: [] },
       modelAliases: { file: undefined, table: new Map() },
+      dispatch: { queueDepth: 30, maxTries: 3 },
       timeouts: { bodyMs: 60_000, requestMs: 60_000, streamIdleMs: 60_000 },
       shutdown: { delayMs: 0, graceMs: 30_000 },
     });

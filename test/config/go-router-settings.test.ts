@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import { assertLines, errorsOf, warningsOf } from './reading.ts';
 
 const NOTHING = 'does nothing, this router has no gRPC, p2p or disk store';
+const BOUND_BY_AGENTS =
+  'does nothing, what runs is bounded by the capacity of the agents, and what waits by --queue-depth';
 const NOT_YET = 'not supported yet, ignored';
 
 /** Every setting of api.md §18 that this router does not have, by flag. */
@@ -17,10 +19,8 @@ const BY_FLAG: Readonly<Record<string, string>> = {
   'disk-db-ttl': NOTHING,
   'universal-flush-interval': NOTHING,
   'jwt-secret-file': NOTHING,
-  'queue-size': NOT_YET,
-  'queue-depth': NOT_YET,
-  'max-concurrent': NOT_YET,
-  'max-tries-per-step': NOT_YET,
+  'queue-size': BOUND_BY_AGENTS,
+  'max-concurrent': BOUND_BY_AGENTS,
   'policy-file': NOT_YET,
   'policy-model-dir': NOT_YET,
   'health-check-interval': NOT_YET,
@@ -37,9 +37,7 @@ const BY_VARIABLE: Readonly<Record<string, string>> = {
   SESSION_TTL: NOTHING,
   DISK_DB_PATH: NOTHING,
   JWT_SECRET: NOTHING,
-  QUEUE_SIZE: NOT_YET,
-  QUEUE_DEPTH: NOT_YET,
-  MAX_TRIES_PER_STEP: NOT_YET,
+  QUEUE_SIZE: BOUND_BY_AGENTS,
   POLICY_FILE: NOT_YET,
   POLICY_MODEL_DIR: NOT_YET,
   ADMIT_FRACTION: NOT_YET,

@@ -10,6 +10,7 @@ import {
   type DispatchRequest,
   dispatch,
 } from '../../src/dispatch/dispatch.ts';
+import { SeatQueue } from '../../src/dispatch/queue.ts';
 import type { RequestEnd } from '../../src/dispatch/request-life.ts';
 import { ok } from '../../src/lib/result.ts';
 import { ENDPOINTS } from '../../src/routing/endpoint.ts';
@@ -35,15 +36,24 @@ export interface TestSite {
   readonly errorCodes: string[];
   /** `AGENT: reason` of every answer that could not be used. */
   readonly failedTries: string[];
+  /** Model and seconds of every wait that ended with a slot. */
+  readonly waits: (readonly [model: string, seconds: number])[];
   readonly shutdown: AbortController;
   /** Dispatches one chat request; the fields given replace its own. */
   ask(request?: Partial<DispatchRequest>): Promise<DispatchOutcome>;
 }
 
+/** Settings of all agents, and of the site. */
+interface SiteSettings extends Partial<AgentSetting> {
+  readonly fetch?: EngineFetch;
+  /** None waits unless this is given. */
+  readonly queueDepth?: number;
+}
+
 /** A site whose healthy agents front the engines at these URLs. */
 export function testSite(
   urls: readonly string[],
-  { fetch = engineFetch, ...setting }: Partial<AgentSetting> & { readonly fetch?: EngineFetch } = {},
+  { fetch = engineFetch, queueDepth = 0, ...setting }: SiteSettings = {},
 ): TestSite {
   const timers = new FakeTimers();
   const registry = new AgentRegistry(() => undefined);
@@ -53,8 +63,12 @@ export function testSite(
   const ends: RequestEnd[] = [];
   const errorCodes: string[] = [];
   const failedTries: string[] = [];
+  const waits: (readonly [string, number])[] = [];
+  const onWaited = (model: string, seconds: number) => void waits.push([model, seconds]);
   const ports: DispatchPorts = {
     registry,
+    queue: new SeatQueue({ registry, timers, depth: queueDepth, onWaited }),
+    maxTries: 3,
     timers,
     fetch,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
@@ -68,10 +82,14 @@ export function testSite(
   };
   const ask = (request: Partial<DispatchRequest> = {}) =>
     dispatch({ ...chatRequest(), clientGone: client.signal, onEnd: (end) => ends.push(end), ...request }, ports);
-  return { timers, registry, agents, ports, ends, client, errorCodes, failedTries, shutdown, ask };
+  return { timers, registry, agents, ports, ends, client, errorCodes, failedTries, waits, shutdown, ask };
 }
 
-function addAgent(registry: AgentRegistry, setting: Pick<AgentSetting, 'id' | 'backendUrl'>): Agent {
+/** A healthy agent. */
+export function addAgent(
+  registry: AgentRegistry,
+  setting: Partial<AgentSetting> & Pick<AgentSetting, 'id' | 'backendUrl'>,
+): Agent {
   const agent = registry.add({ engine: 'vllm', capability: 'llm', models: [MODEL], capacity: 10, ...setting });
   agent.reportProbe(ok([MODEL]));
   return agent;

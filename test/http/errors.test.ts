@@ -42,7 +42,12 @@ const WIRE = {
   no_agents_available: { status: 503, code: 'no_agents_available', type: 'overloaded_error' },
   no_capacity: { status: 503, code: 'no_capacity', type: 'overloaded_error', headers: { 'retry-after': '1' } },
   queue_full: { status: 503, code: 'queue_full', type: 'overloaded_error', headers: { 'retry-after': '1' } },
-  shutting_down: { status: 503, code: 'backend_unavailable', type: 'overloaded_error' },
+  shutting_down: {
+    status: 503,
+    code: 'backend_unavailable',
+    type: 'overloaded_error',
+    headers: { 'retry-after': '1' },
+  },
   backend_unavailable: { status: 503, code: 'backend_unavailable', type: 'overloaded_error', source: 'backend' },
   backend_error: { status: 502, code: 'backend_error', type: 'api_error', source: 'backend' },
   request_timeout: { status: 504, code: 'request_timeout', type: 'api_error' },

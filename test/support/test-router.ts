@@ -1,21 +1,19 @@
 // A router without sockets: the real application over real stores, with a clock that the test moves, agents that it
 // declares healthy, and an engine that is a function.
 
-import { SYSTEM_CLOCKS } from '../../src/agents/agent.ts';
 import { agentSeries } from '../../src/agents/agent-series.ts';
-import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
-import { AgentRegistry } from '../../src/agents/registry.ts';
 import { systemTimers, type Timers } from '../../src/agents/timers.ts';
 import { parseAdminKeys } from '../../src/auth/admin.ts';
 import { dispatch } from '../../src/dispatch/dispatch.ts';
+import { SeatQueue } from '../../src/dispatch/queue.ts';
 import { ActiveRequests } from '../../src/http/active-requests.ts';
 import { createFetch } from '../../src/http/app.ts';
 import { BodyBudget } from '../../src/http/body-budget.ts';
 import { errorText } from '../../src/http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
 import { Turns } from '../../src/http/turns.ts';
-import { ok, type Result } from '../../src/lib/result.ts';
+import type { Result } from '../../src/lib/result.ts';
 import { complete } from '../../src/lib/steps.ts';
 import { parseSecretsVariable } from '../../src/redirect/keyring.ts';
 import { UsedTokenLedger } from '../../src/redirect/ledger.ts';
@@ -29,6 +27,7 @@ import { parseSiteId } from '../../src/site/site.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { RegistrationStream } from '../../src/telemetry/registration-stream.ts';
+import { registryOf, type TestAgent } from './test-agents.ts';
 import { type ExtraKey, KEYS, keyRegistry } from './test-keys.ts';
 
 export const NOW_MS = Date.parse('2026-11-03T12:00:00Z');
@@ -62,10 +61,7 @@ export interface TestRouterSettings {
   readonly secrets?: string;
   readonly map?: object | undefined;
   readonly authMode?: 'none' | 'dynamic';
-  readonly agents?: readonly (Partial<AgentSetting> & {
-    readonly models: readonly string[];
-    readonly down?: boolean;
-  })[];
+  readonly agents?: readonly TestAgent[];
   /** Alias to its models. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
   /** The engine behind every agent; by default it echoes the request it was sent as JSON. */
@@ -120,7 +116,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     return (settings.engine ?? echo)(url, init);
   };
   const redirect = redirectSite(settings);
-  const agents = registryOf(settings);
+  const agents = registryOf(settings.agents ?? [], () => NOW_MS);
   const active = new ActiveRequests();
   const bodyBudget = new BodyBudget(settings.bodyMemoryBytes ?? 268_435_456);
   const sources = {
@@ -130,10 +126,14 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     droppedLogLines: () => 0,
     agents: () => agentSeries(agents.all()),
     engines: () => [],
+    queueDepths: () => queue.depths(),
   };
   const metrics = createMetrics(sources, 'test');
+  const queue = new SeatQueue({ registry: agents, timers: systemTimers, depth: 0, onWaited: metrics.queueWaited });
   const dispatchPorts = {
     registry: agents,
+    queue,
+    maxTries: 3,
     fetch: engine,
     timers: systemTimers,
     requestTimeoutMs: 60_000,
@@ -253,24 +253,6 @@ function gauges({ maps }: RedirectSite, nowMs: () => number) {
     mapVersion: () => maps.current().version,
     areHintsExpired: () => !areHintsFresh(maps.current(), nowMs()),
   };
-}
-
-function registryOf(settings: TestRouterSettings): AgentRegistry {
-  const agents = new AgentRegistry(() => undefined, { ...SYSTEM_CLOCKS, nowMs: () => NOW_MS });
-  for (const [index, { models, down, ...setting }] of (settings.agents ?? []).entries()) {
-    const agent = agents.add({
-      id: `agent-${index + 1}`,
-      engine: 'vllm',
-      capability: 'llm',
-      backendUrl: `http://10.0.0.${index + 1}:8000`,
-      capacity: 10,
-      models,
-      ...setting,
-    });
-    agent.reportProbe(ok(models));
-    if (down === true) agent.reportConnectionRefused();
-  }
-  return agents;
 }
 
 function must<Value>(result: Result<Value, unknown>): Value {

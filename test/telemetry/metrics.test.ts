@@ -11,6 +11,7 @@ const NONE: MetricSources = {
   droppedLogLines: () => 0,
   agents: () => [],
   engines: () => [],
+  queueDepths: () => [],
 };
 const OFF = createMetrics(NONE, '1.2.3');
 

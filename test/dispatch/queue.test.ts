@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { describe, it } from 'node:test';
+import { ok } from '../../src/lib/result.ts';
+import { type Asked, queueBefore, waiting } from './queue-fixture.ts';
+import { settled } from './streaming.ts';
+
+const LOOK_MS = 1_000;
+
+/** `waits`, `none` for a request that was sent away, or the agent whose slot it got. */
+function stateOf({ outcome }: Asked): string {
+  return outcome === undefined ? 'waits' : (outcome.seat?.agent.setting.id ?? 'none');
+}
+
+describe('SeatQueue', () => {
+  it('gives a free slot at once, and counts no wait', async () => {
+    const { ask, waits, timers } = queueBefore([{ models: ['m'], capacity: 1 }]);
+    const asked = ask('m');
+    await settled();
+    assert.equal(stateOf(asked), 'agent-0');
+    assert.deepEqual([waits, timers.pending], [[], 0]);
+  });
+
+  it('gives a slot that comes free to the first who waits, in the same turn', async () => {
+    const { ask, agents, waits, timers } = queueBefore([{ models: ['m'], capacity: 1 }]);
+    const [running, first, second] = [ask('m'), ask('m'), ask('m')];
+    await settled();
+    timers.advance(250);
+    running.outcome?.seat?.release();
+    assert.equal(agents[0]?.active, 1, 'nobody can get between');
+    await settled();
+    assert.deepEqual([stateOf(first), stateOf(second)], ['agent-0', 'waits']);
+    assert.deepEqual(waits, [['m', 0.25]]);
+    first.outcome?.seat?.release();
+    await settled();
+    assert.equal(stateOf(second), 'agent-0');
+    assert.equal(timers.pending, 0, 'nobody is looked at who does not wait');
+  });
+
+  it('takes as many as may wait, and refuses one more at once', async () => {
+    const { ask, queue, all } = queueBefore([{ models: ['m', 'n'], capacity: 1 }], 2);
+    for (let count = 0; count < 3; count += 1) ask('m');
+    const oneMore = ask('m');
+    const other = ask('n');
+    await settled();
+    assert.equal(stateOf(oneMore), 'none');
+    assert.equal(stateOf(other), 'waits', 'each model has a line of its own');
+    assert.deepEqual(queue.depths(), [
+      { model: 'm', depth: 2 },
+      { model: 'n', depth: 1 },
+    ]);
+    all[1]?.client.abort();
+    await settled();
+    assert.deepEqual(all.map(stateOf), ['agent-0', 'none', 'waits', 'none', 'waits']);
+    ask('m');
+    await settled();
+    assert.equal(waiting(all).length, 3, 'who leaves makes room');
+  });
+
+  it('lets nobody wait with a depth of 0', async () => {
+    const { ask } = queueBefore([{ models: ['m'], capacity: 1 }], 0);
+    ask('m');
+    const second = ask('m');
+    await settled();
+    assert.equal(stateOf(second), 'none');
+  });
+
+  it('passes over who has asked the free agent already, who keeps the place', async () => {
+    const { ask, agents } = queueBefore([
+      { models: ['m'], capacity: 1 },
+      { models: ['m'], capacity: 1 },
+    ]);
+    const [onFirst, onSecond] = [ask('m'), ask('m')];
+    const [first] = agents;
+    assert.ok(first !== undefined);
+    const picky = ask('m', [first]);
+    const other = ask('m');
+    await settled();
+    onFirst.outcome?.seat?.release();
+    await settled();
+    assert.deepEqual([stateOf(picky), stateOf(other)], ['waits', 'agent-0']);
+    onSecond.outcome?.seat?.release();
+    await settled();
+    assert.equal(stateOf(picky), 'agent-1');
+  });
+
+  it('serves the models of one agent in the order in which requests came', async () => {
+    const { ask } = queueBefore([{ models: ['m', 'n'], capacity: 1 }]);
+    const running = ask('m');
+    const line = ['n', 'm', 'n'].map((model) => ask(model));
+    let last = running;
+    for (const next of line) {
+      await settled();
+      assert.equal(stateOf(next), 'waits');
+      last.outcome?.seat?.release();
+      await settled();
+      assert.equal(stateOf(next), 'agent-0');
+      last = next;
+    }
+  });
+
+  it('offers what is free to those who wait before it gives it to a newcomer', async () => {
+    const { ask, agents } = queueBefore([{ models: ['m'], capacity: 1 }]);
+    const [agent] = agents;
+    assert.ok(agent !== undefined);
+    ask('m');
+    const waiter = ask('m');
+    await settled();
+    // A slot of which nobody was told: the capacity grew.
+    Object.defineProperty(agent.setting, 'capacity', { value: 2 });
+    const newcomer = ask('m');
+    await settled();
+    assert.deepEqual([stateOf(waiter), stateOf(newcomer)], ['agent-0', 'waits']);
+  });
+
+  it('hands over to the waiting when an agent turns healthy', async () => {
+    const { ask, agents } = queueBefore([
+      { models: ['m'], capacity: 1 },
+      { models: ['m'], capacity: 2 },
+    ]);
+    agents[1]?.reportConnectionRefused();
+    ask('m');
+    const line = [ask('m'), ask('m'), ask('m')];
+    await settled();
+    agents[1]?.reportProbe(ok(['m']));
+    agents[1]?.reportProbe(ok(['m']));
+    await settled();
+    assert.deepEqual(line.map(stateOf), ['agent-1', 'agent-1', 'waits']);
+  });
+
+  it('ends the wait within a second when no agent is left that could serve', async () => {
+    const { ask, agents, timers, waits } = queueBefore([{ models: ['m'], capacity: 1 }]);
+    ask('m');
+    const waiter = ask('m');
+    agents[0]?.reportConnectionRefused();
+    timers.advance(LOOK_MS - 1);
+    await settled();
+    assert.equal(stateOf(waiter), 'waits');
+    timers.advance(1);
+    await settled();
+    assert.equal(stateOf(waiter), 'none');
+    assert.deepEqual([timers.pending, waits], [0, []]);
+  });
+
+  it('lets nobody wait for whom there is no agent, and nobody who has left', async () => {
+    const { ask, queue } = queueBefore([{ models: ['m'], capacity: 1 }]);
+    const unknown = ask('x');
+    const running = ask('m');
+    const left = new AbortController();
+    left.abort();
+    const gone = await queue.take(running.search, left.signal);
+    await settled();
+    assert.deepEqual([stateOf(unknown), gone], ['none', undefined]);
+  });
+
+  it('leaves no listener on the signal of a request', async () => {
+    const { ask } = queueBefore([{ models: ['m'], capacity: 1 }]);
+    const [running, waiter] = [ask('m'), ask('m')];
+    await settled();
+    running.outcome?.seat?.release();
+    await settled();
+    assert.deepEqual(getEventListeners(waiter.client.signal, 'abort'), []);
+  });
+});
