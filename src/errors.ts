@@ -32,10 +32,18 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
  */
 export class RouterError extends Error {
   readonly code: ErrorCode;
+  /** Seconds after which a client may ask again, when there is a better answer than the code's own. */
+  readonly retryAfterS: number | undefined;
 
-  constructor(code: ErrorCode, message: string, cause?: unknown) {
+  constructor(code: ErrorCode, message: string, { cause, retryAfterS }: RouterErrorDetails = {}) {
     super(message, { cause });
     this.name = 'RouterError';
     this.code = code;
+    this.retryAfterS = retryAfterS;
   }
+}
+
+interface RouterErrorDetails {
+  readonly cause?: unknown;
+  readonly retryAfterS?: number | undefined;
 }

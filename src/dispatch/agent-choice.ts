@@ -13,6 +13,7 @@ export class AgentChoice implements SeatSearch {
   readonly #endpoint: Endpoint;
   readonly #registry: AgentRegistry;
   readonly #asked: Agent[] = [];
+  #hasRepeated = false;
 
   constructor(request: { readonly model: string; readonly endpoint: Endpoint }, registry: AgentRegistry) {
     this.model = request.model;
@@ -40,6 +41,18 @@ export class AgentChoice implements SeatSearch {
       if (release !== undefined) return { agent, release };
     }
     return undefined;
+  }
+
+  /**
+   * Where to go for free when the connection at `seat` failed: to another agent that has a slot, then `seat` is given back,
+   * or there again. Undefined from the second time on: a request that kills engines must not be carried through them all.
+   */
+  seatToRepeat(seat: Seat): Seat | undefined {
+    if (this.#hasRepeated) return undefined;
+    this.#hasRepeated = true;
+    const other = this.takeSeat();
+    if (other !== undefined) seat.release();
+    return other ?? seat;
   }
 
   hasAgents(): boolean {

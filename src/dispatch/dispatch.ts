@@ -2,16 +2,14 @@
 // can be repeated, nothing after it (E8).
 
 import type { Agent } from '../agents/agent.ts';
-import type { EngineFetch } from '../agents/engine-fetch.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
-import type { ErrorCode } from '../errors.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
 import { AgentChoice } from './agent-choice.ts';
 import { type AnswerPlan, type AnswerPorts, streamResponse, wholeResponse } from './answer.ts';
 import { earlyEnd, type Failure, triesFailed, waitEnded } from './failure.ts';
-import { type Attempt, type ClientFault, forward } from './forward.ts';
+import { type Attempt, type ClientFault, type EngineCall, type ForwardPorts, forward } from './forward.ts';
 import { engineHeaders } from './headers.ts';
-import type { SeatQueue } from './queue.ts';
+import type { Seat, SeatQueue } from './queue.ts';
 import { type LifeLimits, type RequestEnd, RequestLife } from './request-life.ts';
 
 export interface DispatchRequest {
@@ -32,13 +30,12 @@ export interface DispatchRequest {
   readonly onEnd: (end: RequestEnd) => void;
 }
 
-export interface DispatchPorts extends LifeLimits, AnswerPorts {
+export interface DispatchPorts extends LifeLimits, AnswerPorts, ForwardPorts {
   readonly registry: AgentRegistry;
   /** One for all requests of the registry. */
   readonly queue: SeatQueue;
-  /** Engines that may be asked for one request, at least 1; an agent that refuses the connection costs none (E8). */
+  /** Engines that may be asked for one request, at least 1; not counted are those that {@link dispatch} asks for free. */
   readonly maxTries: number;
-  readonly fetch: EngineFetch;
   /** Told why an engine's answer could not be used, in the router's own words: for the operator, not for the client. */
   readonly onFailedTry: (agent: Agent, requestId: string, reason: string) => void;
 }
@@ -54,12 +51,7 @@ export type DispatchOutcome =
       readonly message: string;
       readonly agent: Agent;
     }
-  | {
-      readonly kind: 'failed';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly agent: Agent | undefined;
-    };
+  | ({ readonly kind: 'failed'; readonly agent: Agent | undefined } & Failure);
 
 /** The answer of the least loaded agent that gives one. Never rejects. */
 export async function dispatch(request: DispatchRequest, ports: DispatchPorts): Promise<DispatchOutcome> {
@@ -69,26 +61,45 @@ export async function dispatch(request: DispatchRequest, ports: DispatchPorts): 
   return outcome;
 }
 
+/** Each agent is asked once; an answer that cannot be used costs a try, and a refused connection none (E8). */
 async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: RequestLife): Promise<DispatchOutcome> {
   const { headers, requestId, body, endpoint } = request;
   const choice = new AgentChoice(request, ports.registry);
-  const call = { path: endpoint.path, headers: engineHeaders(headers, requestId), body };
-  const failures: Failure[] = [];
-  while (failures.length < ports.maxTries) {
-    const seat = await ports.queue.take(choice, life.signal);
-    if (seat === undefined) break;
+  const call = { path: endpoint.path, headers: engineHeaders(headers, requestId), body, isAlone: false };
+  let failure: Failure | undefined;
+  for (let tries = 0; tries < ports.maxTries; ) {
+    const free = await ports.queue.take(choice, life.signal);
+    if (free === undefined) break;
+    const { seat, attempt } = await ask(free, { call, choice }, ports, life);
     const { agent, release } = seat;
-    choice.noteAsked(agent);
-    const attempt = await forward(call, agent, ports.fetch, life);
     if (attempt.kind === 'stream') life.whenOver(release);
     else release();
     if (attempt.kind === 'refused') agent.reportConnectionRefused();
-    else if (attempt.kind === 'failed') {
+    else if (attempt.kind === 'failed' || attempt.kind === 'disconnected') {
       ports.onFailedTry(agent, requestId, attempt.reason);
-      failures.push(triesFailed(attempt.status, attempt.message));
+      failure = triesFailed(attempt);
+      tries += 1;
     } else return conclude(attempt, agent, life, { ...ports, dialect: endpoint.dialect });
   }
-  return { kind: 'failed', ...whyFailed(choice, life, failures.at(-1)), agent: choice.lastAsked };
+  return { kind: 'failed', ...whyFailed(choice, life, failure), agent: choice.lastAsked };
+}
+
+interface Asking {
+  readonly call: EngineCall;
+  readonly choice: AgentChoice;
+}
+
+/**
+ * One attempt, and where it was made. A connection that fails before an answer is most often a kept one which the engine
+ * closed as the request left: once a request, that costs no try, and a new connection is made (G13).
+ */
+async function ask(seat: Seat, { call, choice }: Asking, ports: DispatchPorts, life: RequestLife) {
+  choice.noteAsked(seat.agent);
+  const attempt = await forward(call, seat.agent, ports, life);
+  const next = attempt.kind === 'disconnected' ? choice.seatToRepeat(seat) : undefined;
+  if (next === undefined) return { seat, attempt };
+  choice.noteAsked(next.agent);
+  return { seat: next, attempt: await forward({ ...call, isAlone: true }, next.agent, ports, life) };
 }
 
 /** Why no agent is asked any more. */
@@ -96,7 +107,7 @@ function whyFailed(choice: AgentChoice, { cut }: RequestLife, failure: Failure |
   return cut === undefined ? (failure ?? choice.whyNone()) : waitEnded(cut, choice.model);
 }
 
-type Conclusion = Exclude<Attempt, { kind: 'refused' | 'failed' }>;
+type Conclusion = Exclude<Attempt, { kind: 'refused' | 'failed' | 'disconnected' }>;
 
 /** The outcome of an attempt after which no other agent is asked. */
 function conclude(attempt: Conclusion, agent: Agent, life: RequestLife, plan: AnswerPlan): DispatchOutcome {

@@ -7,7 +7,12 @@ import type { Cut } from './request-life.ts';
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
+  /** Seconds until the engine wants to be asked again, from 1 to {@link RETRY_AFTER_MAX_S}, if it said so. */
+  readonly retryAfterS?: number | undefined;
 }
+
+/** An engine that wants to be left alone for longer is not believed. */
+const RETRY_AFTER_MAX_S = 3_600;
 
 const CUT_FAILURES: Readonly<Record<Cut, Failure>> = {
   client_gone: { code: 'client_gone', message: 'The client left before the answer.' },
@@ -32,9 +37,24 @@ export function waitEnded(cut: Cut, model: string): Failure {
     : CUT_FAILURES[cut];
 }
 
+/** What an engine's failed answer says, as far as the client is told. */
+export interface FailedAnswer {
+  /** Undefined when no whole answer came. */
+  readonly status: number | undefined;
+  readonly message: string;
+  readonly retryAfter?: string | null;
+}
+
 /** The last try failed: 503 when the engine was only busy or loading, else 502, with the engine's own words (E8). */
-export function triesFailed(status: number | undefined, message: string): Failure {
-  return { code: status === 429 || status === 503 ? 'backend_unavailable' : 'backend_error', message };
+export function triesFailed({ status, message, retryAfter }: FailedAnswer): Failure {
+  if (status !== 429 && status !== 503) return { code: 'backend_error', message };
+  return { code: 'backend_unavailable', message, retryAfterS: secondsIn(retryAfter ?? '') };
+}
+
+/** A date would need the engine's clock, and 0 is a promise that nobody keeps (E8): neither is passed on. */
+function secondsIn(retryAfter: string): number | undefined {
+  const seconds = /^[1-9][0-9]{0,3}$/.test(retryAfter) ? Number(retryAfter) : undefined;
+  return seconds !== undefined && seconds <= RETRY_AFTER_MAX_S ? seconds : undefined;
 }
 
 /** None could be tried (E8). */

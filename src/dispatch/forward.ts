@@ -5,6 +5,7 @@ import type { Agent } from '../agents/agent.ts';
 import { joined, type OpenedBody, openBody, parseJson, readBounded } from '../agents/engine-body.ts';
 import { connectionFault, type EngineFetch, errorCode } from '../agents/engine-fetch.ts';
 import { engineMessage } from './engine-message.ts';
+import type { FailedAnswer } from './failure.ts';
 import type { Cut, RequestLife } from './request-life.ts';
 
 /** A complete answer up to this size is read before the client gets its head: it keeps its length and can be retried. */
@@ -33,12 +34,8 @@ export interface WholeAnswer {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** No usable answer; `status` is undefined when no whole one came. */
-interface FailedAttempt {
-  readonly kind: 'failed';
-  readonly status: number | undefined;
-  /** For the client; may hold the engine's own words, and with them parts of a prompt. */
-  readonly message: string;
+/** No usable answer. The message is for the client; it may hold the engine's own words, and parts of a prompt. */
+interface FailedAttempt extends FailedAnswer {
   /** For the log, in the router's words alone. */
   readonly reason: string;
 }
@@ -52,7 +49,9 @@ export type Attempt =
   | { readonly kind: 'client_fault'; readonly status: ClientFault; readonly message: string }
   /** Nobody listens: the request was not even sent. */
   | { readonly kind: 'refused' }
-  | FailedAttempt
+  /** The connection failed before the head of an answer. */
+  | ({ readonly kind: 'disconnected' } & FailedAttempt)
+  | ({ readonly kind: 'failed' } & FailedAttempt)
   /** The router ended it. */
   | { readonly kind: 'cut'; readonly cut: Cut };
 
@@ -61,44 +60,56 @@ export interface EngineCall {
   readonly path: string;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer>;
+  /** On a connection of its own, not on a kept one that the engine may be closing (bun.md, fact 6 and rule 15). */
+  readonly isAlone: boolean;
+}
+
+export interface ForwardPorts {
+  readonly fetch: EngineFetch;
 }
 
 /** Never rejects. The body of an answer that is not handed on is read or cancelled. */
-export async function forward(call: EngineCall, agent: Agent, fetch: EngineFetch, life: RequestLife): Promise<Attempt> {
+export async function forward(
+  call: EngineCall,
+  agent: Agent,
+  ports: ForwardPorts,
+  life: RequestLife,
+): Promise<Attempt> {
+  let head: Response | undefined;
   try {
-    return await receive(await send(call, agent, fetch, life), life);
+    head = await send(call, agent, ports, life);
+    return await receive(head, life);
   } catch (error) {
     if (life.cut !== undefined) return { kind: 'cut', cut: life.cut };
-    if (connectionFault(error) === 'refused') return { kind: 'refused' };
-    return broken('The connection to the engine failed.', `connection failed: ${errorCode(error) ?? 'unknown cause'}`);
+    if (head === undefined && connectionFault(error) === 'refused') return { kind: 'refused' };
+    const kind = head === undefined ? 'disconnected' : 'failed';
+    return { kind, ...broken('The connection to the engine failed.', `connection failed: ${causeOf(error)}`) };
   }
 }
 
-/**
- * A reset before the head is most often an idle connection that the engine closed as the request left, so it is sent
- * once more on a connection of its own (bun.md, fact 6 and rule 15).
- */
-async function send(call: EngineCall, agent: Agent, fetch: EngineFetch, life: RequestLife): Promise<Response> {
-  const url = agent.setting.backendUrl + call.path;
-  const init = { method: 'POST', headers: call.headers, body: call.body, signal: life.signal };
-  try {
-    return await fetch(url, init);
-  } catch (error) {
-    if (life.cut === undefined && connectionFault(error) === 'reset' && life.takeResend()) {
-      return await fetch(url, { ...init, keepalive: false });
-    }
-    throw error;
-  }
+async function send(call: EngineCall, agent: Agent, { fetch }: ForwardPorts, life: RequestLife): Promise<Response> {
+  const { backendUrl, apiKey } = agent.setting;
+  const headers = new Headers(call.headers);
+  if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
+  const init = { method: 'POST', headers, body: call.body, signal: life.signal };
+  return await fetch(backendUrl + call.path, call.isAlone ? { ...init, keepalive: false } : init);
+}
+
+function causeOf(error: unknown): string {
+  return errorCode(error) ?? 'unknown cause';
 }
 
 function broken(message: string, reason: string): FailedAttempt {
-  return { kind: 'failed', status: undefined, message, reason };
+  return { status: undefined, message, reason };
 }
 
 async function receive(head: Response, life: RequestLife): Promise<Attempt> {
   if (sizeOf(head.headers) > HEADERS_MAX) {
     await head.body?.cancel();
-    return broken('The engine sent too many headers.', `more than ${HEADERS_MAX} characters of headers`);
+    return {
+      kind: 'failed',
+      ...broken('The engine sent too many headers.', `more than ${HEADERS_MAX} characters of headers`),
+    };
   }
   if (head.status !== 200) return receiveFailure(head);
   return isEventStream(head) ? receiveEvents(head, life) : receiveDocument(head);
@@ -139,8 +150,9 @@ async function receiveFailure(head: Response): Promise<Attempt> {
   }
   const said = isEncoded ? undefined : engineMessage(bytes);
   const message = said ?? `The engine answered with status ${head.status}.`;
+  const retryAfter = head.headers.get('retry-after');
   return status === undefined
-    ? { kind: 'failed', status: head.status, message, reason: `status ${head.status}` }
+    ? { kind: 'failed', status: head.status, message, retryAfter, reason: `status ${head.status}` }
     : { kind: 'client_fault', status, message };
 }
 

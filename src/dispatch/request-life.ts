@@ -46,7 +46,6 @@ export class RequestLife {
   #cut: Cut | undefined;
   #answer: Answer | undefined;
   #firstByteMs: number | undefined;
-  #mayResend = true;
   #isOver = false;
 
   /** `clientGone` and `onEnd` are the request's; an already aborted signal cuts it at once. */
@@ -75,13 +74,6 @@ export class RequestLife {
   whenOver(cleanUp: () => void): void {
     if (this.#isOver) cleanUp();
     else this.#cleanUps.push(cleanUp);
-  }
-
-  /** True once: an engine may have started on a request whose connection broke, so it is sent again only once. */
-  takeResend(): boolean {
-    const mayResend = this.#mayResend;
-    this.#mayResend = false;
-    return mayResend;
   }
 
   /** What is left of the request timeout counts, as at the start. */

@@ -20,7 +20,7 @@ import { hasValidHost } from './host.ts';
 import { inferenceRoute } from './inference.ts';
 import { listModels, readModel } from './models.ts';
 import { completeRecord, recordRequest, startRecord, UNMATCHED } from './record-request.ts';
-import { errorResponse, toRouterError, wireCodeOf } from './respond.ts';
+import { type ErrorHeaders, errorResponse, toRouterError, wireCodeOf } from './respond.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 
 /** Characters of an unknown path that its error repeats. */
@@ -87,9 +87,14 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
     if (error.code === 'internal_error') {
       ports.log.error('Request failed', { request_id: c.var.record.requestId, cause: describeError(error.cause) });
     }
-    return errorResponse(error.code, error.message, error instanceof MethodNotAllowed ? { allow: error.allow } : {});
+    return errorResponse(error.code, error.message, headersOf(error));
   });
   return app;
+}
+
+function headersOf(error: RouterError): ErrorHeaders {
+  if (error instanceof MethodNotAllowed) return { allow: error.allow };
+  return error.retryAfterS === undefined ? {} : { 'retry-after': String(error.retryAfterS) };
 }
 
 class MethodNotAllowed extends RouterError {

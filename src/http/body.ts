@@ -58,7 +58,7 @@ export async function readBody(ports: BodyPorts, order: BodyOrder): Promise<Rece
   } catch (error) {
     if (error instanceof RouterError) throw error;
     if (request.signal.aborted) throw new RouterError('client_gone', 'The client left before its body was complete.');
-    throw new RouterError('request_invalid', 'The request body could not be read to its end.', error);
+    throw new RouterError('request_invalid', 'The request body could not be read to its end.', { cause: error });
   } finally {
     connection.endSilence();
   }

@@ -87,6 +87,6 @@ function broken(encoding: ContentEncoding, cause?: unknown): RouterError {
   return new RouterError(
     'request_invalid',
     `The request body is not one whole ${encoding} body, as its Content-Encoding says${bound}.`,
-    cause,
+    { cause },
   );
 }

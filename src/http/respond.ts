@@ -102,5 +102,7 @@ export function adminError(status: number, message: string, headers: ErrorHeader
 export function toRouterError(error: unknown): RouterError {
   return error instanceof RouterError
     ? error
-    : new RouterError('internal_error', 'The router failed to handle this request. It has been logged.', error);
+    : new RouterError('internal_error', 'The router failed to handle this request. It has been logged.', {
+        cause: error,
+      });
 }

@@ -56,7 +56,9 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
 
 /** An engine's finding in the router's body, or the error that ended the tries. */
 function refusal(outcome: Exclude<DispatchOutcome, { kind: 'answered' }>): Response {
-  if (outcome.kind === 'failed') throw new RouterError(outcome.code, outcome.message);
+  if (outcome.kind === 'failed') {
+    throw new RouterError(outcome.code, outcome.message, { retryAfterS: outcome.retryAfterS });
+  }
   const wire = { type: 'invalid_request_error', code: 'request_invalid', source: 'backend' } as const;
   return jsonResponse(outcome.status, errorBody(wire, outcome.message));
 }

@@ -100,6 +100,23 @@ describe('dispatch() by the engine’s status (E8)', () => {
     assert.deepEqual(failure, ['backend_error', 'The engine answered with status 500.']);
   });
 
+  it('passes on how long a busy engine wants to be left alone: whole seconds, from 1 to an hour (E8)', async () => {
+    for (const [status, header, seconds] of [
+      [503, '7', 7],
+      [429, '3600', 3600],
+      [503, '3601', undefined],
+      [503, '0', undefined],
+      [503, '-1', undefined],
+      [503, '1.5', undefined],
+      [503, 'Tue, 03 Nov 2026 12:00:00 GMT', undefined],
+      [500, '7', undefined],
+    ] as const) {
+      const engine = await startEngine(bytes(status, 'busy', { 'retry-after': header }));
+      const outcome = await testSite([engine.url]).ask();
+      assert.equal(outcome.kind === 'failed' ? outcome.retryAfterS : 'not failed', seconds, `${status} ${header}`);
+    }
+  });
+
   it('tells the last engine’s message, at most 512 bytes of it', async () => {
     const engine = await startEngine(json(500, { error: { message: `x${'é'.repeat(ENGINE_MESSAGE_MAX_BYTES)}` } }));
     const [, message] = await failureOf(testSite([engine.url]).ask());
@@ -157,7 +174,20 @@ describe('dispatch() and connections', () => {
     );
   });
 
-  it('sends it again only once, then tries other agents (bun.md, rule 15)', async () => {
+  it('goes to another agent for that where one has a slot, once for free, then for a try each (G13)', async () => {
+    const urls = Array.from({ length: 6 }, (_, index) => `http://engine-${index}`);
+    const asked: string[] = [];
+    const fetch: EngineFetch = (url) => {
+      asked.push(new URL(url).host);
+      return Promise.reject(Object.assign(new TypeError('reset'), { code: 'ECONNRESET' }));
+    };
+    const site = testSite(urls, { fetch });
+    assert.deepEqual(await failureOf(site.ask()), ['backend_error', 'The connection to the engine failed.']);
+    assert.deepEqual(asked, ['engine-0', 'engine-1', 'engine-2', 'engine-3']);
+    assert.deepEqual(slots(site), [0, 0, 0, 0, 0, 0]);
+  });
+
+  it('asks no agent again whose connection failed, when there are others', async () => {
     const connections = [0, 0];
     const engines = await Promise.all(
       [0, 1].map((which) =>
@@ -167,10 +197,19 @@ describe('dispatch() and connections', () => {
         }),
       ),
     );
-    const site = testSite(engines.map((engine) => engine.url));
-    assert.deepEqual(await failureOf(site.ask()), ['backend_error', 'The connection to the engine failed.']);
-    assert.deepEqual(connections, [2, 1]);
-    assert.deepEqual(slots(site), [0, 0]);
+    await failureOf(testSite(engines.map((engine) => engine.url)).ask());
+    assert.deepEqual(connections, [1, 1]);
+  });
+
+  it('goes there again on its own slot while the others are full', async () => {
+    const engine = await startRawEngine((socket, index) => {
+      if (index === 0) socket.end();
+      else socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
+    });
+    const site = testSite([engine.url, 'http://b'], { capacity: 1, queueDepth: 1 });
+    site.agents[1]?.take();
+    assert.equal(await responseOf(await site.ask()).text(), '{}');
+    assert.deepEqual(slots(site), [0, 1]);
   });
 
   it('keeps an agent whose connection broke: only probes may judge that', async () => {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { WHOLE_ANSWER_MAX_BYTES } from '../../src/dispatch/forward.ts';
 import { ENDPOINTS } from '../../src/routing/endpoint.ts';
 import { bytes, json, silent, startEngine, startRawEngine, stopEngines } from './engines.ts';
-import { failureOf, responseOf, slots, testSite } from './test-site.ts';
+import { addAgent, failureOf, responseOf, slots, testSite } from './test-site.ts';
 
 afterEach(stopEngines);
 
@@ -39,6 +39,29 @@ describe('dispatch() to the engine', () => {
   });
 });
 
+describe('dispatch() to an engine with a key', () => {
+  it('shows that key, and never the client’s (R-221)', async () => {
+    const engine = await startEngine(json(200, {}));
+    const headers = new Headers({ authorization: 'Bearer of-the-client', 'x-api-key': 'of-the-client' });
+    responseOf(await testSite([engine.url], { apiKey: 'of-the-engine' }).ask({ headers }));
+    assert.equal(engine.seen[0]?.headers.authorization, 'Bearer of-the-engine');
+    assert.doesNotMatch(JSON.stringify(engine.seen[0]?.headers), /of-the-client/);
+  });
+
+  it('shows each engine its own, also after a failed try', async () => {
+    const engines = await Promise.all([startEngine(json(500, {})), startEngine(json(200, {}))]);
+    const site = testSite([]);
+    for (const [index, { url }] of engines.entries()) {
+      addAgent(site.registry, { id: `agent-${index}`, backendUrl: url, ...(index === 0 ? { apiKey: 'first' } : {}) });
+    }
+    responseOf(await site.ask());
+    assert.deepEqual(
+      engines.map(({ seen }) => seen[0]?.headers.authorization),
+      ['Bearer first', undefined],
+    );
+  });
+});
+
 describe('dispatch() of a short answer', () => {
   it('gives it back whole, with its length, and reports its end', async () => {
     const engine = await startEngine(json(200, { id: 'x' }, { 'x-engine': 'kept', 'set-cookie': 'a=b' }));
@@ -54,7 +77,13 @@ describe('dispatch() of a short answer', () => {
     });
     assert.equal(await response.text(), '{"id":"x"}');
     assert.deepEqual(site.ends, [
-      { status: 200, outcome: 'complete', agent: site.agents[0], cut: undefined, firstByteMs: 0 },
+      {
+        status: 200,
+        outcome: 'complete',
+        agent: site.agents[0],
+        cut: undefined,
+        firstByteMs: 0,
+      },
     ]);
     assert.deepEqual(slots(site), [0]);
     assert.equal(site.timers.pending, 0);

@@ -5,6 +5,8 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { startCustomEngine } from '../support/custom-engine.ts';
+import { askAroundClose, startIdleClosingEngine } from '../support/idle-closing-engine.ts';
 import { type RouterProcess, startRouter, untilServing } from '../support/router-process.ts';
 
 const MODEL = 'quirky';
@@ -120,5 +122,37 @@ describe('An engine that closes a kept connection as a request arrives', () => {
     }
     assert.equal(seen.answered, count);
     assert.ok(seen.dropped > 0, 'the engine never had a connection to close');
+  });
+});
+
+describe('An engine that closes idle connections, under load', () => {
+  const IDLE_MS = 5;
+
+  it('loses no request, however close and request cross', async () => {
+    const engine = await startIdleClosingEngine(IDLE_MS);
+    const router = await startRouter(['--engine', engine.setting]);
+    await untilServing(router, ['idle']);
+    const { asked, bad } = await askAroundClose(router.url, { idleMs: IDLE_MS, durationMs: 1000, clients: 8 });
+    await router.kill();
+    engine.close();
+    assert.deepEqual(bad, []);
+    assert.ok(asked > 100 && engine.crossings() > 0, `${asked} requests, ${engine.crossings()} crossed a close`);
+  });
+});
+
+describe('An engine behind the router', () => {
+  it('is sent a number beyond 2^53 as the client wrote it (E6)', async () => {
+    const bodies: string[] = [];
+    const engine = await startCustomEngine('exact', (response, body) => {
+      bodies.push(body.toString());
+      response.end('{}');
+    });
+    const router = await startRouter(['--engine', engine.setting]);
+    await untilServing(router, ['exact']);
+    const body = '{ "model":"exact","messages":[], "seed" : 9007199254740993 }';
+    assert.equal((await fetch(router.url + PATH, { method: 'POST', body })).status, 200);
+    assert.deepEqual(bodies, [body]);
+    await router.kill();
+    engine.close();
   });
 });

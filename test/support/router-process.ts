@@ -26,6 +26,8 @@ export interface EngineSettings {
   readonly name: string;
   readonly models: readonly string[];
   readonly capability?: EngineCapability;
+  /** A free one unless given. */
+  readonly port?: number;
   /** More flags, such as `--ttft`. */
   readonly args?: readonly string[];
 }
@@ -44,11 +46,11 @@ export async function startRouter(
   return { ...running, url, metricsUrl: await urlAfter(running, 'listening metrics ') };
 }
 
-/** Starts `mock-engine` on a free loopback port and resolves once it listens. */
+/** Starts `mock-engine` on a loopback port and resolves once it listens. */
 export async function startEngine(settings: EngineSettings): Promise<EngineProcess> {
-  const { name, models, capability = 'llm', args = [] } = settings;
+  const { name, models, capability = 'llm', port = 0, args = [] } = settings;
   const flags = ['--name', name, '--models', models.join(','), '--capability', capability, ...args];
-  const running = start([BINARY, 'mock-engine', '--port', '127.0.0.1:0', ...flags], BARE_ENV);
+  const running = start([BINARY, 'mock-engine', '--port', `127.0.0.1:${port}`, ...flags], BARE_ENV);
   const url = await urlAfter(running, 'listening mock-engine ');
   return { ...running, url, capability, setting: `vllm:${capability}=${url}` };
 }
@@ -78,6 +80,14 @@ export async function untilServing(
     const answer = (await (await fetch(`${router.url}/v1/models`, init)).json()) as ModelList;
     const isHealthy = (model: string) => answer.data.some(({ id, agents }) => id === model && agents.healthy > 0);
     return models.every(isHealthy) || undefined;
+  });
+}
+
+/** Resolves once `GET /v1/models/MODEL` of the router shows that many healthy agents. */
+export async function untilHealthy(router: { readonly url: string }, model: string, count: number): Promise<void> {
+  await eventually(`${count} healthy agents for ${model}`, async () => {
+    const answer = (await (await fetch(`${router.url}/v1/models/${model}`)).json()) as ModelList['data'][number];
+    return answer.agents.healthy === count || undefined;
   });
 }
 
