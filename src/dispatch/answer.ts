@@ -6,9 +6,11 @@ import type { Dialect } from '../routing/endpoint.ts';
 import { earlyEnd } from './failure.ts';
 import type { StreamAnswer, WholeAnswer } from './forward.ts';
 import { clientHeaders } from './headers.ts';
+import { DocumentMeter, EventMeter, type Meter, NO_METER } from './meter.ts';
 import type { LifeLimits, RequestLife } from './request-life.ts';
 import { errorEvent } from './sse.ts';
 import { type RelayPlan, relay } from './stream.ts';
+import { useOfDocument } from './usage.ts';
 
 /** What keeps a proxy in between from collecting a stream (E9). */
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-store, no-transform', 'x-accel-buffering': 'no' };
@@ -26,7 +28,8 @@ export interface AnswerPlan extends AnswerPorts {
 export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: RequestLife): Response {
   const headers = clientHeaders(head.headers);
   headers.set('content-length', String(bytes.byteLength));
-  life.answerWith({ agent, status: head.status });
+  const use = isReadable(head) ? useOfDocument(bytes) : undefined;
+  life.answerWith({ agent, status: head.status, read: () => ({ use, isFinished: true }) });
   life.noteFirstByte();
   life.end('complete');
   return new Response(bytes, { status: head.status, headers });
@@ -39,27 +42,40 @@ export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: 
 export function streamResponse(answer: StreamAnswer, agent: Agent, life: RequestLife, plan: AnswerPlan): Response {
   const { head, body, isEvents } = answer;
   const headers = clientHeaders(head.headers);
-  life.answerWith({ agent, status: head.status });
+  const meter = meterFor(answer, plan.dialect);
+  life.answerWith({ agent, status: head.status, read: () => meter.read() });
   if (body.chunks.length > 0) life.noteFirstByte();
   if (isEvents) {
     life.liftDeadline();
     for (const [name, value] of Object.entries(STREAM_HEADERS)) headers.set(name, value);
   }
-  const relayPlan = isEvents ? eventsPlan(plan, headers) : BYTES_PLAN;
-  return new Response(relay(body, life, relayPlan), { status: head.status, headers });
+  const relayPlan = isEvents ? eventsPlan(plan, head) : BYTES_PLAN;
+  return new Response(relay(body, life, { ...relayPlan, meter }), { status: head.status, headers });
 }
 
-const BYTES_PLAN: RelayPlan = { errorEvent: undefined, idle: undefined };
+function meterFor({ head, isEvents }: StreamAnswer, dialect: Dialect): Meter {
+  if (!isReadable(head)) return NO_METER;
+  return isEvents ? new EventMeter(dialect) : new DocumentMeter();
+}
+
+/** An encoded answer is passed on unread: no engine is asked for one. */
+function isReadable(head: Response): boolean {
+  return !head.headers.has('content-encoding');
+}
+
+type EndingPlan = Omit<RelayPlan, 'meter'>;
+
+const BYTES_PLAN: EndingPlan = { errorEvent: undefined, idle: undefined };
 
 /** Plain text can follow only plain text: nothing can be appended to an encoded stream. */
-function eventsPlan(plan: AnswerPlan, headers: Headers): RelayPlan {
+function eventsPlan(plan: AnswerPlan, head: Response): EndingPlan {
   const { dialect, errorBody, timers, streamIdleTimeoutMs } = plan;
-  const sayError: RelayPlan['errorEvent'] = (cut, tail) => {
+  const sayError: EndingPlan['errorEvent'] = (cut, tail) => {
     const { code, message } = earlyEnd(cut);
     return errorEvent(dialect, errorBody(code, message), tail);
   };
   return {
-    errorEvent: headers.has('content-encoding') ? undefined : sayError,
+    errorEvent: isReadable(head) ? sayError : undefined,
     idle: { timers, timeoutMs: streamIdleTimeoutMs },
   };
 }

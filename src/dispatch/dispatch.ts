@@ -11,6 +11,7 @@ import { type Attempt, type ClientFault, type EngineCall, type ForwardPorts, for
 import { engineHeaders } from './headers.ts';
 import type { Seat, SeatQueue } from './queue.ts';
 import { type LifeLimits, type RequestEnd, RequestLife } from './request-life.ts';
+import { trackAttempt, trackEnd } from './track.ts';
 
 export interface DispatchRequest {
   readonly endpoint: Endpoint;
@@ -55,7 +56,11 @@ export type DispatchOutcome =
 
 /** The answer of the least loaded agent that gives one. Never rejects. */
 export async function dispatch(request: DispatchRequest, ports: DispatchPorts): Promise<DispatchOutcome> {
-  const life = new RequestLife(request, ports);
+  const onEnd = (end: RequestEnd): void => {
+    trackEnd(end);
+    request.onEnd(end);
+  };
+  const life = new RequestLife({ clientGone: request.clientGone, onEnd }, ports);
   const outcome = await tryAgents(request, ports, life);
   if (outcome.kind !== 'answered') life.end('broken');
   return outcome;
@@ -74,6 +79,7 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
     const { agent, release } = seat;
     if (attempt.kind === 'stream') life.whenOver(release);
     else release();
+    trackAttempt(agent, attempt);
     if (attempt.kind === 'refused') agent.reportConnectionRefused();
     else if (attempt.kind === 'failed' || attempt.kind === 'disconnected') {
       ports.onFailedTry(agent, requestId, attempt.reason);

@@ -4,6 +4,7 @@
 import type { Agent } from '../agents/agent.ts';
 import { joined, type OpenedBody, openBody, parseJson, readBounded } from '../agents/engine-body.ts';
 import { connectionFault, type EngineFetch, errorCode } from '../agents/engine-fetch.ts';
+import type { Timers } from '../agents/timers.ts';
 import { engineMessage } from './engine-message.ts';
 import type { FailedAnswer } from './failure.ts';
 import type { Cut, RequestLife } from './request-life.ts';
@@ -66,6 +67,7 @@ export interface EngineCall {
 
 export interface ForwardPorts {
   readonly fetch: EngineFetch;
+  readonly timers: Timers;
 }
 
 /** Never rejects. The body of an answer that is not handed on is read or cancelled. */
@@ -87,12 +89,17 @@ export async function forward(
   }
 }
 
-async function send(call: EngineCall, agent: Agent, { fetch }: ForwardPorts, life: RequestLife): Promise<Response> {
+/** Notes how long a good answer's head took; a failure's says nothing of how fast the engine answers. */
+async function send(call: EngineCall, agent: Agent, ports: ForwardPorts, life: RequestLife): Promise<Response> {
+  const { fetch, timers } = ports;
   const { backendUrl, apiKey } = agent.setting;
   const headers = new Headers(call.headers);
   if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
   const init = { method: 'POST', headers, body: call.body, signal: life.signal };
-  return await fetch(backendUrl + call.path, call.isAlone ? { ...init, keepalive: false } : init);
+  const sentMs = timers.monotonicMs();
+  const head = await fetch(backendUrl + call.path, call.isAlone ? { ...init, keepalive: false } : init);
+  if (head.status === 200) agent.record.sample(Math.round(timers.monotonicMs() - sentMs));
+  return head;
 }
 
 function causeOf(error: unknown): string {

@@ -3,6 +3,7 @@
 
 import type { Agent } from '../agents/agent.ts';
 import type { Timers } from '../agents/timers.ts';
+import type { Reading } from './meter.ts';
 
 /** Why the router ends a request itself: whoever reads this knows that no engine broke. */
 export type Cut = 'client_gone' | 'client_stalled' | 'request_timeout' | 'stream_idle' | 'shutdown';
@@ -18,6 +19,8 @@ export interface RequestEnd {
   readonly cut: Cut | undefined;
   /** Milliseconds from dispatch until there was a first byte for the client; undefined when there was none. */
   readonly firstByteMs: number | undefined;
+  /** What the answer told of itself, up to this end. */
+  readonly reading: Reading;
 }
 
 export interface LifeLimits {
@@ -33,6 +36,8 @@ export interface LifeLimits {
 interface Answer {
   readonly agent: Agent;
   readonly status: number;
+  /** Called once, at the end. */
+  readonly read: () => Reading;
 }
 
 export class RequestLife {
@@ -118,7 +123,7 @@ export class RequestLife {
     this.#isOver = true;
     for (const cleanUp of this.#cleanUps) cleanUp();
     if (this.#answer === undefined) return;
-    const { agent, status } = this.#answer;
+    const { agent, status, read } = this.#answer;
     const isClientGone = this.#cut === 'client_gone' || this.#cut === 'client_stalled';
     this.#onEnd({
       status: isClientGone ? 499 : status,
@@ -126,6 +131,7 @@ export class RequestLife {
       agent,
       cut: how === 'complete' ? undefined : this.#cut,
       firstByteMs: this.#firstByteMs,
+      reading: read(),
     });
   }
 

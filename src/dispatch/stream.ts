@@ -3,6 +3,7 @@
 
 import type { OpenedBody } from '../agents/engine-body.ts';
 import type { Timers } from '../agents/timers.ts';
+import type { Meter } from './meter.ts';
 import type { Cut, RequestLife } from './request-life.ts';
 import { EMPTY_TAIL, followingTail, type Tail } from './sse.ts';
 
@@ -14,6 +15,7 @@ export interface RelayPlan {
   readonly errorEvent: ((cut: Cut | undefined, tail: Tail) => Uint8Array<ArrayBuffer>) | undefined;
   /** Longest time between two chunks; undefined when the request timeout still runs. */
   readonly idle: { readonly timers: Timers; readonly timeoutMs: number } | undefined;
+  readonly meter: Meter;
 }
 
 /**
@@ -37,6 +39,7 @@ export function relay(body: OpenedBody, life: RequestLife, plan: RelayPlan): Rea
     } else {
       life.noteFirstByte();
       tail = followingTail(tail, part.value);
+      plan.meter.take(part.value);
       controller.enqueue(part.value);
     }
   };

@@ -28,6 +28,9 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
     client.connection.endSilence();
     record.status = end.status;
     record.firstByteMs = end.firstByteMs;
+    record.inputTokens = end.reading.use?.inputTokens;
+    record.outputTokens = end.reading.use?.outputTokens;
+    record.isIncomplete = end.outcome === 'complete' && !end.reading.isFinished;
     if (end.outcome !== 'complete') record.errorCode = wireCodeOf(earlyEnd(end.cut).code);
     if (record.streaming) endRecord(ports, record);
   };

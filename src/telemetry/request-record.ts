@@ -33,6 +33,11 @@ export interface RequestRecord {
   /** Of a 307 and of an accepted token: where the request first arrived, and the token's hop. */
   originSite: string | undefined;
   hop: 1 | 2 | undefined;
+  /** Tokens of the answer, as the engine told them, up to where it ended. */
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+  /** A stream that the engine ended well, but without its dialect's last word. */
+  isIncomplete: boolean;
   /** Milliseconds to the first byte of a streamed answer. */
   firstByteMs: number | undefined;
   /** What the request has taken of the budget of all bodies; given back at its end. */

@@ -184,6 +184,11 @@ describe('dispatch() and connections', () => {
     const site = testSite(urls, { fetch });
     assert.deepEqual(await failureOf(site.ask()), ['backend_error', 'The connection to the engine failed.']);
     assert.deepEqual(asked, ['engine-0', 'engine-1', 'engine-2', 'engine-3']);
+    assert.deepEqual(
+      site.agents.map(({ record }) => record.failures),
+      [0, 1, 1, 1, 0, 0],
+      'the free one blames nobody',
+    );
     assert.deepEqual(slots(site), [0, 0, 0, 0, 0, 0]);
   });
 

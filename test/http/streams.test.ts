@@ -163,7 +163,9 @@ describe('the end of an answer', () => {
       (site.ports as { dispatch: RouterPorts['dispatch'] }).dispatch = async ({ onEnd }) => {
         let turn = Promise.resolve();
         for (let hop = 0; hop < hops; hop += 1) turn = turn.then(() => undefined);
-        const end = { status: 499, outcome: 'client_gone', agent, cut: 'client_gone', firstByteMs: undefined } as const;
+        const reading = { use: undefined, isFinished: false };
+        const how = { status: 499, outcome: 'client_gone', cut: 'client_gone' } as const;
+        const end = { ...how, agent, firstByteMs: undefined, reading };
         if (hops === 0) onEnd(end);
         else void turn.then(() => onEnd(end));
         return { kind: 'answered', response: new Response('data'), agent };

@@ -25,6 +25,9 @@ function record(change: Partial<RequestRecord> = {}): RequestRecord {
     redirectSite: undefined,
     originSite: undefined,
     hop: undefined,
+    inputTokens: undefined,
+    outputTokens: undefined,
+    isIncomplete: false,
     firstByteMs: undefined,
     bodyBytes: 0,
     streaming: false,
@@ -37,6 +40,11 @@ function fields(change: Partial<RequestRecord>, endedMs = 1_000.5): Record<strin
 }
 
 describe('formatAccessLine()', () => {
+  it('tells the tokens that the engine told, 0 too, and a stream without its last word', () => {
+    const told = fields({ inputTokens: 5, outputTokens: 0, isIncomplete: true });
+    assert.deepEqual([told['input_tokens'], told['output_tokens'], told['stream_incomplete']], [5, 0, true]);
+  });
+
   it('leaves out what has no value (api.md 16.2)', () => {
     assert.equal(
       formatAccessLine(record(), 1_013),

@@ -1,0 +1,119 @@
+// Reads an answer on its way to the client: the tokens it tells, and whether it came to its own end. It sees every chunk
+// and changes none; what it keeps of a stream is bounded, whatever the engine sends.
+
+import type { Buffer } from 'node:buffer';
+import { joined, parseJson } from '../agents/engine-body.ts';
+import type { TokenUse } from '../agents/track-record.ts';
+import type { Dialect } from '../routing/endpoint.ts';
+import { asBuffer, latestUse, USAGE_NAME, USE_TAIL_BYTES, useOfEvent, useOfTail } from './usage.ts';
+
+/** Bytes of a line that is read; a longer one is passed over, however it is cut into chunks. */
+export const LINE_MAX_BYTES = 16_384;
+/** A line with `[DONE]` or `message_stop` is short. */
+const END_LINE_MAX_BYTES = 128;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const BRACE = 0x7b;
+const FIELD = 'data:';
+const FIRST_OF_DATA = 0x64;
+const NOTHING = new Uint8Array();
+const BLANKS: readonly (number | undefined)[] = [0x20, 0x3a];
+
+/** What an answer has told so far. */
+export interface Reading {
+  readonly use: TokenUse | undefined;
+  /** False while an event stream has not said its dialect's last word. */
+  readonly isFinished: boolean;
+}
+
+export interface Meter {
+  /** The next bytes of the body. They are not kept, and not changed. */
+  take(chunk: Uint8Array): void;
+  /** Once, at the end, wherever that is. */
+  read(): Reading;
+}
+
+/** For an answer that is not read: it is encoded. */
+export const NO_METER: Meter = { take: () => undefined, read: () => ({ use: undefined, isFinished: true }) };
+
+/** A document that is passed on in chunks: only its end is read. */
+export class DocumentMeter implements Meter {
+  #tail: Uint8Array = NOTHING;
+
+  take(chunk: Uint8Array): void {
+    this.#tail = joined([this.#tail, chunk.subarray(-USE_TAIL_BYTES)]).subarray(-USE_TAIL_BYTES);
+  }
+
+  read(): Reading {
+    return { use: useOfTail(this.#tail), isFinished: true };
+  }
+}
+
+/** Server-Sent Events, each `data:` line on its own: no engine spreads one document over several. */
+export class EventMeter implements Meter {
+  readonly #lastWord: RegExp;
+  #use: TokenUse | undefined;
+  #isFinished = false;
+  /** The beginning of a line whose end has not come; empty once it is too long, when only its length counts. */
+  #begun: Uint8Array = NOTHING;
+  #begunBytes = 0;
+
+  constructor(dialect: Dialect) {
+    this.#lastWord = dialect === 'anthropic' ? /^data:.*"message_stop"/ : /^data: ?\[DONE\]\s*$/;
+  }
+
+  take(chunk: Uint8Array): void {
+    const bytes = asBuffer(chunk);
+    const ends = bytes.includes(CR) ? [LF, CR] : [LF];
+    this.#takeLines(bytes, ends);
+  }
+
+  read(): Reading {
+    // A last line without its end counts: some engines stop there.
+    this.#endLine(asBuffer(NOTHING));
+    return { use: this.#use, isFinished: this.#isFinished };
+  }
+
+  /** Splits at the first of `ends`, and what lies between at the others: LF, CR or both (HTML Standard, "SSE"). */
+  #takeLines(bytes: Buffer, [end = LF, ...ends]: readonly number[]): void {
+    let start = 0;
+    for (let at = bytes.indexOf(end); at !== -1; at = bytes.indexOf(end, start)) {
+      const line = bytes.subarray(start, at);
+      if (ends.length > 0) this.#takeLines(line, ends);
+      this.#endLine(ends.length > 0 ? asBuffer(NOTHING) : line);
+      start = at + 1;
+    }
+    const rest = bytes.subarray(start);
+    if (ends.length > 0) this.#takeLines(rest, ends);
+    else if (rest.byteLength > 0) this.#begin(rest);
+  }
+
+  #begin(part: Uint8Array): void {
+    this.#begunBytes += part.byteLength;
+    this.#begun = this.#begunBytes > LINE_MAX_BYTES ? NOTHING : joined([this.#begun, part]);
+  }
+
+  #endLine(rest: Buffer): void {
+    const isWhole = this.#begunBytes + rest.byteLength <= LINE_MAX_BYTES;
+    const line = this.#begunBytes === 0 ? rest : asBuffer(joined([this.#begun, rest]));
+    this.#begun = NOTHING;
+    this.#begunBytes = 0;
+    if (isWhole && line[0] === FIRST_OF_DATA) this.#readLine(line);
+  }
+
+  #readLine(line: Buffer): void {
+    if (line.length <= END_LINE_MAX_BYTES && this.#lastWord.test(line.toString('latin1'))) this.#isFinished = true;
+    if (!tellsUse(line) || line.toString('latin1', 0, FIELD.length) !== FIELD) return;
+    this.#use = latestUse(this.#use, useOfEvent(parseJson(line.subarray(FIELD.length))));
+  }
+}
+
+/** Whether an object follows the name: most chunks of a stream say `"usage":null`, and parsing those would be dear. */
+function tellsUse(line: Buffer): boolean {
+  const at = line.indexOf(USAGE_NAME);
+  if (at === -1) return false;
+  let next = at + USAGE_NAME.length;
+  while (BLANKS.includes(line[next])) next += 1;
+  return line[next] === BRACE;
+}
