@@ -9,14 +9,16 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { createAuthority } from '../support/authority.ts';
 import { eventually } from '../support/eventually.ts';
-import { RawConnection } from '../support/raw-connection.ts';
+import { postText, RawConnection } from '../support/raw-connection.ts';
 import {
   ADMIN_KEY,
   type EngineProcess,
   engineFlags,
+  manyAgents,
   type RouterProcess,
   startEngine,
   startRouter,
+  untilHealthy,
   untilServing,
 } from '../support/router-process.ts';
 
@@ -98,6 +100,24 @@ describe('SIGTERM and SIGINT', () => {
       assert.equal(whole.match(/"content":" |"text":" /g)?.length, SHORT - 1);
     }
     assert.equal(await codeWithin(1000), 0);
+  });
+
+  it('let two hundred running streams come to their own end', PATIENT, async () => {
+    const count = 200;
+    const agents = manyAgents(engine, count / 10);
+    router = await startRouter(engineFlags(agents));
+    await untilHealthy(router, 'chat', agents.length);
+    const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(router.url)));
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const body = { model: 'chat', messages, stream: true, min_tokens: 2 * SHORT, max_tokens: 2 * SHORT };
+    for (const connection of connections) connection.send(postText(router.url, PATHS[0], body));
+    await Promise.all(connections.map((connection) => connection.until((text) => text.includes('data: '))));
+    await signal('SIGTERM');
+    const texts = await Promise.all(connections.map((connection) => connection.closed()));
+    const isWhole = (text: string) =>
+      text.split('"content":" ').length === 2 * SHORT && text.includes('data: [DONE]') && !text.includes('"error"');
+    assert.equal(texts.filter(isWhole).length, count);
+    assert.equal(await codeWithin(2000), 0);
   });
 
   it('take no new connection while what runs comes to its end', async () => {

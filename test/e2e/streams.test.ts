@@ -16,6 +16,7 @@ import {
   runningRequests,
   startEngine,
   startRouter,
+  untilHealthy,
   untilServing,
 } from '../support/router-process.ts';
 
@@ -40,10 +41,7 @@ before(async () => {
   const agents = [...manyAgents(crowd, STREAMS / CAPACITY), steady, silent];
   router = await startRouter(engineFlags(agents));
   await untilServing(router, ['steady', 'silent']);
-  await eventually('every agent of the crowd is healthy', async () => {
-    const answer = (await (await fetch(`${router.url}/v1/models/crowd`)).json()) as { agents: { healthy: number } };
-    return answer.agents.healthy === STREAMS / CAPACITY || undefined;
-  });
+  await untilHealthy(router, 'crowd', STREAMS / CAPACITY);
 });
 
 after(async () => void (await Promise.all([router, crowd, steady, silent].map((running) => running.kill()))));

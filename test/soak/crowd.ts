@@ -2,7 +2,14 @@
 
 import { eventually } from '../support/eventually.ts';
 import { postText, RawConnection } from '../support/raw-connection.ts';
-import { engineFlags, manyAgents, runningRequests, startEngine, startRouter } from '../support/router-process.ts';
+import {
+  engineFlags,
+  manyAgents,
+  runningRequests,
+  startEngine,
+  startRouter,
+  untilHealthy,
+} from '../support/router-process.ts';
 
 const STREAMS = 1000;
 /** Slots of one agent. */
@@ -23,10 +30,7 @@ export async function crowdOfStreams(): Promise<string> {
   const agents = manyAgents(engine, STREAMS / CAPACITY);
   const router = await startRouter(engineFlags(agents));
   try {
-    await eventually('every agent is healthy', async () => {
-      const answer = (await (await fetch(`${router.url}/v1/models/crowd`)).json()) as { agents: { healthy: number } };
-      return answer.agents.healthy === agents.length || undefined;
-    });
+    await untilHealthy(router, 'crowd', agents.length);
     const startedMs = performance.now();
     const connections = await Promise.all(Array.from({ length: STREAMS }, () => RawConnection.open(router.url)));
     for (const connection of connections) connection.send(postText(router.url, '/v1/chat/completions', ASK));
