@@ -168,6 +168,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     timers: systemTimers,
     requestTimeoutMs: config.timeouts.requestMs,
     streamIdleTimeoutMs: config.timeouts.streamIdleMs,
+    streamMaxDurationMs: config.timeouts.streamMaxMs,
     shutdown: shutdown.graceOver,
     errorBody: errorText,
     onFailedTry: (agent: Agent, requestId: string, reason: string) =>

@@ -40,8 +40,15 @@ export interface Config {
     /** 1 to 100. */
     readonly maxTries: number;
   };
-  /** At least 1 each; body up to 3,600,000, the others up to 86,400,000. */
-  readonly timeouts: { readonly bodyMs: number; readonly requestMs: number; readonly streamIdleMs: number };
+  readonly timeouts: {
+    /** 1 to 3,600,000. */
+    readonly bodyMs: number;
+    /** 1 to 86,400,000, the next one too. */
+    readonly requestMs: number;
+    readonly streamIdleMs: number;
+    /** 1 to 604,800,000; undefined: no limit. */
+    readonly streamMaxMs: number | undefined;
+  };
   /** Delay 0 to 3,600,000, grace 0 to 86,400,000. */
   readonly shutdown: { readonly delayMs: number; readonly graceMs: number };
 }
@@ -96,6 +103,7 @@ function readGroups(reader: SettingsReader): Config | undefined {
     bodyMs: reader.read(SETTINGS.bodyTimeout),
     requestMs: reader.read(SETTINGS.requestTimeout),
     streamIdleMs: reader.read(SETTINGS.streamIdleTimeout),
+    streamMaxMs: reader.read(SETTINGS.streamMaxDuration) || undefined,
   };
   const shutdown = { delayMs: reader.read(SETTINGS.shutdownDelay), graceMs: reader.read(SETTINGS.shutdownGrace) };
   reader.read(SETTINGS.quotaBackend);

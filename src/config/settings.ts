@@ -231,6 +231,16 @@ export const SETTINGS = {
     example: '60s',
     help: 'Longest silence between two chunks of a streamed answer, 1ms to 24h',
   },
+  streamMaxDuration: {
+    group: 'Time limits',
+    flag: '--stream-max-duration',
+    variable: 'HIVENET_ROUTER_STREAM_MAX_DURATION',
+    argument: 'DURATION',
+    fallback: '0s',
+    parse: durationWithin('0s', '168h'),
+    example: '1h',
+    help: 'Longest time from the first chunk of a streamed answer to its last, up to 168h; 0s does not limit it',
+  },
   shutdownDelay: {
     group: 'Shutdown',
     flag: '--shutdown-delay',

@@ -36,7 +36,7 @@ export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: 
 }
 
 /**
- * An answer that is passed on as it comes. Events have no total limit, only one on silence, and can say that they
+ * An answer that is passed on as it comes. Events are limited in their silence, and in their length if the operator says so, and can say that they
  * broke; anything else must be complete within the request timeout, and a broken one breaks the connection (E8, E9).
  */
 export function streamResponse(answer: StreamAnswer, agent: Agent, life: RequestLife, plan: AnswerPlan): Response {
@@ -46,7 +46,7 @@ export function streamResponse(answer: StreamAnswer, agent: Agent, life: Request
   life.answerWith({ agent, status: head.status, read: () => meter.read() });
   if (body.chunks.length > 0) life.noteFirstByte();
   if (isEvents) {
-    life.liftDeadline();
+    life.limitToStream();
     for (const [name, value] of Object.entries(STREAM_HEADERS)) headers.set(name, value);
   }
   const relayPlan = isEvents ? eventsPlan(plan, head) : BYTES_PLAN;

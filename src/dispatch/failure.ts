@@ -19,6 +19,7 @@ const CUT_FAILURES: Readonly<Record<Cut, Failure>> = {
   client_stalled: { code: 'request_timeout', message: 'The answer was not read within the idle timeout.' },
   request_timeout: { code: 'request_timeout', message: 'No complete answer within the request timeout.' },
   stream_idle: { code: 'request_timeout', message: 'The engine sent nothing within the idle timeout.' },
+  stream_too_long: { code: 'request_timeout', message: 'The stream was longer than this router allows.' },
   shutdown: { code: 'shutting_down', message: 'The router is shutting down.' },
 };
 

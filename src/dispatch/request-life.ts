@@ -6,7 +6,7 @@ import type { Timers } from '../agents/timers.ts';
 import type { Reading } from './meter.ts';
 
 /** Why the router ends a request itself: whoever reads this knows that no engine broke. */
-export type Cut = 'client_gone' | 'client_stalled' | 'request_timeout' | 'stream_idle' | 'shutdown';
+export type Cut = 'client_gone' | 'client_stalled' | 'request_timeout' | 'stream_idle' | 'stream_too_long' | 'shutdown';
 
 /** How an answer ended. `client_gone` never counts against the agent (E7). */
 export interface RequestEnd {
@@ -29,6 +29,8 @@ export interface LifeLimits {
   readonly requestTimeoutMs: number;
   /** Longest silence before the first chunk of a stream and between two (E9). */
   readonly streamIdleTimeoutMs: number;
+  /** From a stream's first chunk to its last (E9); undefined: however long it takes. */
+  readonly streamMaxDurationMs: number | undefined;
   /** Aborted when the grace of a shutdown is over (E13). */
   readonly shutdown: AbortSignal;
 }
@@ -92,9 +94,11 @@ export class RequestLife {
     this.#limitTo(this.#limits.streamIdleTimeoutMs, 'stream_idle');
   }
 
-  /** Whoever passes a stream on watches it from here on. */
-  liftDeadline(): void {
-    this.#cancelDeadline();
+  /** A stream is being passed on, by somebody who watches for silence: only its own length ends it, if that is bounded. */
+  limitToStream(): void {
+    const { streamMaxDurationMs } = this.#limits;
+    if (streamMaxDurationMs === undefined) this.#cancelDeadline();
+    else this.#limitTo(streamMaxDurationMs, 'stream_too_long');
   }
 
   /** There is a first byte for the client; later calls change nothing. */

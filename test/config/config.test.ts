@@ -185,7 +185,7 @@ describe('readConfig() chooses the source', () => {
       agents: { engines: [], file: undefined, fromFile: [] },
       modelAliases: { file: undefined, table: new Map() },
       dispatch: { queueDepth: 30, maxTries: 3 },
-      timeouts: { bodyMs: 60_000, requestMs: 60_000, streamIdleMs: 60_000 },
+      timeouts: { bodyMs: 60_000, requestMs: 60_000, streamIdleMs: 60_000, streamMaxMs: undefined },
       shutdown: { delayMs: 0, graceMs: 30_000 },
     });
   });

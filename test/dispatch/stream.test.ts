@@ -113,6 +113,26 @@ describe('a stream and time (E9)', () => {
     assert.equal(await read(), error('request_timeout', 'The answer was not read within the idle timeout.'));
   });
 
+  it('is ended at its longest duration, however lively it is, and blames nobody (E9)', async () => {
+    const stream = openStream();
+    const engine = await startEngine(stream.answer);
+    const site = testSite([engine.url], { streamMaxDurationMs: 5_000 });
+    const asking = site.ask();
+    const response = await stream.started;
+    site.timers.advance(STREAM_IDLE_MS - 1);
+    response.write('data: 1\n\n');
+    const { read } = textReader(await asking);
+    await read();
+    site.timers.advance(4_999);
+    response.write('data: 2\n\n');
+    assert.equal(await read(), 'data: 2\n\n');
+    const reading = read();
+    site.timers.advance(1);
+    assert.equal(await reading, error('request_timeout', 'The stream was longer than this router allows.'));
+    assert.deepEqual(endOf(site), ['broken', 200]);
+    assert.equal(site.agents[0]?.record.failures, 0);
+  });
+
   it('gives the engine the whole idle timeout after a client that was slow', async () => {
     const { site, engine, read } = await streaming();
     site.timers.advance(STREAM_IDLE_MS - 1);

@@ -48,12 +48,13 @@ interface SiteSettings extends Partial<AgentSetting> {
   readonly fetch?: EngineFetch;
   /** None waits unless this is given. */
   readonly queueDepth?: number;
+  readonly streamMaxDurationMs?: number;
 }
 
 /** A site whose healthy agents front the engines at these URLs. */
 export function testSite(
   urls: readonly string[],
-  { fetch = engineFetch, queueDepth = 0, ...setting }: SiteSettings = {},
+  { fetch = engineFetch, queueDepth = 0, streamMaxDurationMs, ...setting }: SiteSettings = {},
 ): TestSite {
   const timers = new FakeTimers();
   const registry = new AgentRegistry(() => undefined);
@@ -73,6 +74,7 @@ export function testSite(
     fetch,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     streamIdleTimeoutMs: STREAM_IDLE_MS,
+    streamMaxDurationMs,
     shutdown: shutdown.signal,
     onFailedTry: (agent, _requestId, reason) => void failedTries.push(`${agent.setting.id}: ${reason}`),
     errorBody: (code, message) => {

@@ -62,6 +62,16 @@ describe('A setting reaches its room', () => {
     assert.match(await answer.text(), /\n\ndata: \{"type":"error".*idle timeout[^\n]*\n\n$/);
   });
 
+  it('--stream-max-duration', async () => {
+    const lively = await startEngine({ name: 'lively', models: ['lively'], args: ['--tokens-per-second', '100'] });
+    const own = await startRouter(['--stream-max-duration', '300ms', ...engineFlags([lively])]);
+    await untilServing(own, ['lively']);
+    const body = JSON.stringify({ model: 'lively', messages: MESSAGES, stream: true, min_tokens: 900 });
+    const answer = await fetch(`${own.url}/v1/chat/completions`, { method: 'POST', body });
+    assert.match(await answer.text(), /\n\ndata: \{"type":"error".*longer than this router allows[^\n]*\n\n$/);
+    await Promise.all([own.kill(), lively.kill()]);
+  });
+
   it('--max-request-bytes', async () => {
     const padded = (size: number) => ({ model: 'x', pad: 'p'.repeat(size - '{"model":"x","pad":""}'.length) });
     assert.equal((await ask(padded(200))).status, 404);

@@ -138,6 +138,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     timers: systemTimers,
     requestTimeoutMs: 60_000,
     streamIdleTimeoutMs: 60_000,
+    streamMaxDurationMs: undefined,
     shutdown: new AbortController().signal,
     errorBody: errorText,
     onFailedTry: () => undefined,
