@@ -1,6 +1,7 @@
 // What became of one request, told by both sites' access logs and held against what the client saw.
 
 import { accessLineOf, accessLines } from '../support/access-log.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Fleet } from './fleet.ts';
 
 /** A step that did not do what it should; the message is one clear line without tokens. */
@@ -47,9 +48,13 @@ export async function followJourney({ first, second }: Fleet, call: Pick<Call, '
   return { requestId, redirectMs: redirect.latency_ms, serveMs: serving.latency_ms, agentId };
 }
 
+/** Longest wait for the line of an answer that the client has already. */
+const LINE_PATIENCE_MS = 1_000;
+
 /** For the message of a call that failed: how far the first site's log says that it came. */
-export function howFar({ first }: Fleet): string {
-  const last = accessLines(first).findLast(({ method }) => method === 'POST');
+export async function howFar({ first }: Fleet): Promise<string> {
+  const lastCall = () => accessLines(first).findLast(({ path }) => path.startsWith('/v1/'));
+  const last = await eventually('a line in the access log', lastCall, LINE_PATIENCE_MS).catch(() => undefined);
   if (last?.redirect_site === undefined) return `${first.id} did not redirect it`;
   return `${first.id} answered ${last.status_code} to ${last.redirect_site}`;
 }

@@ -41,7 +41,7 @@ async function step<Value>(name: string, run: () => Promise<Value>, fleet?: Flee
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
-    const far = fleet === undefined || error instanceof DemoFailure ? '' : `${howFar(fleet)}, then: `;
+    const far = fleet === undefined || error instanceof DemoFailure ? '' : `${await howFar(fleet)}, then: `;
     throw new DemoFailure(redactText(`${name}: ${far}${reason}${cause}`), { cause: error });
   }
 }
