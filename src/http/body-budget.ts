@@ -22,8 +22,12 @@ export class BodyBudget {
     return this.#bytes;
   }
 
-  /** Adds `bytes` to the share. Throws `queue_full`, with nothing taken, when the budget does not allow them. */
+  /**
+   * Adds `bytes`, an integer from 0, to the share. Throws `queue_full`, with nothing taken, when the budget does not
+   * allow them; an Error for anything but a number of bytes, since one NaN would end the counting for good.
+   */
   take(share: BodyShare, bytes: number): void {
+    if (!Number.isSafeInteger(bytes) || bytes < 0) throw new Error(`Cannot take ${bytes} bytes of a budget`);
     if (this.#bytes + bytes > this.#maxBytes) {
       throw new RouterError(
         'queue_full',

@@ -7,15 +7,14 @@ import { RouterError } from '../errors.ts';
 import type { Connection } from '../runtime/runtime.ts';
 import type { BodyBudget, BodyShare } from './body-budget.ts';
 import { decode, readContentEncoding } from './content-encoding.ts';
+import { readContentLength } from './content-length.ts';
 import { GrowingBuffer, tooLarge } from './growing-buffer.ts';
 import { ReceivedBody } from './received-body.ts';
 
 /** Up to this size a hash is a matter of microseconds, and need not be taken while the body arrives (T-43). */
 const HASHED_WHOLE_MAX_BYTES = 65_536;
-/** First size of the buffer of a chunked body. */
+/** First size of a buffer for bytes whose number nobody has told. */
 const FIRST_BYTES = 16_384;
-/** Text compresses to a third or less; a wrong guess costs one more copy. */
-const DECODED_RATIO = 4;
 
 /** What all bodies share. */
 export interface BodyPorts {
@@ -45,8 +44,7 @@ export interface BodyOrder {
 export async function readBody(ports: BodyPorts, order: BodyOrder): Promise<ReceivedBody> {
   const { request, connection, maxBytes } = order;
   const encoding = readContentEncoding(request.headers.get('content-encoding'));
-  const header = request.headers.get('content-length');
-  const declared = header === null ? undefined : Number(header);
+  const declared = readContentLength(request.headers.get('content-length'));
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes);
   const isWhole = declared !== undefined && (!order.isHashed || declared <= HASHED_WHOLE_MAX_BYTES);
   // The deadline is ours: the runtime's idle timeout would end a silent body without a word.
@@ -71,29 +69,18 @@ export async function readContent(
   { bytes, encoding }: ReceivedBody,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (encoding === undefined) return bytes;
-  const buffer = new GrowingBuffer(Math.max(FIRST_BYTES, bytes.byteLength * DECODED_RATIO), limits(ports, order));
+  const buffer = new GrowingBuffer(FIRST_BYTES, limits(ports, order));
   await decode(bytes, encoding, (chunk) => buffer.append(chunk));
   return buffer.content;
 }
 
 /** With a declared length the runtime delivers no more than that, and joins it faster than a reader can. */
-function readWhole(ports: BodyPorts, order: BodyOrder, declared: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readWhole(ports: BodyPorts, order: BodyOrder, declared: number): Promise<Uint8Array<ArrayBuffer>> {
   ports.budget.take(order.share, declared);
-  return new Promise((resolve, reject) => {
-    // The answer closes the connection, and that ends the reading.
-    const cancelDeadline = ports.timers.after(ports.timeoutMs, () => reject(tooLate(ports.timeoutMs)));
-    order.request.arrayBuffer().then(
-      (bytes) => {
-        cancelDeadline();
-        if (bytes.byteLength > order.maxBytes) reject(tooLarge(order.maxBytes));
-        else resolve(new Uint8Array(bytes));
-      },
-      (error) => {
-        cancelDeadline();
-        reject(error);
-      },
-    );
-  });
+  // When it is late, the answer closes the connection, and that ends the reading.
+  const bytes = await inTime(ports, order.request.arrayBuffer());
+  if (bytes.byteLength > order.maxBytes) throw tooLarge(order.maxBytes);
+  return new Uint8Array(bytes);
 }
 
 interface HashedBytes {
@@ -105,25 +92,30 @@ async function readChunks(ports: BodyPorts, order: BodyOrder, firstBytes: number
   const buffer = new GrowingBuffer(firstBytes, limits(ports, order));
   const hash = order.isHashed ? createHash('sha256') : undefined;
   const reader = order.request.body?.getReader();
-  const stop = (): void => void reader?.cancel().catch(() => undefined);
-  let isLate = false;
-  const cancelDeadline = ports.timers.after(ports.timeoutMs, () => {
-    isLate = true;
-    stop();
-  });
-  try {
-    for (let chunk = await reader?.read(); chunk?.value !== undefined && !isLate; chunk = await reader?.read()) {
+  const readAll = async (): Promise<void> => {
+    for (let chunk = await reader?.read(); chunk?.value !== undefined; chunk = await reader?.read()) {
       buffer.append(chunk.value);
       hash?.update(chunk.value);
     }
+  };
+  try {
+    await inTime(ports, readAll());
   } catch (error) {
-    stop();
+    void reader?.cancel().catch(() => undefined);
     throw error;
+  }
+  return { bytes: buffer.content, sha256: hash?.digest('hex') };
+}
+
+/** What `reading` resolves to, unless the deadline comes first: then `body_timeout`. Leaves no timer behind. */
+async function inTime<Value>({ timers, timeoutMs }: BodyPorts, reading: Promise<Value>): Promise<Value> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const cancelDeadline = timers.after(timeoutMs, () => reject(tooLate(timeoutMs)));
+  try {
+    return await Promise.race([reading, late]);
   } finally {
     cancelDeadline();
   }
-  if (isLate) throw tooLate(ports.timeoutMs);
-  return { bytes: buffer.content, sha256: hash?.digest('hex') };
 }
 
 function limits({ budget }: BodyPorts, { share, maxBytes }: BodyOrder) {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { RawConnection } from '../support/raw-connection.ts';
-import { type RouterProcess, startRouter } from '../support/router-process.ts';
+import { metricOf, type RouterProcess, startRouter } from '../support/router-process.ts';
 
 let router: RouterProcess;
 const received: string[] = [];
@@ -133,6 +133,13 @@ describe('Ambiguous framing', () => {
     const { status, text } = await exchange(`${head}{}`);
     assert.equal(status, 400);
     assert.match(text, /\\"model\\" is required/);
+    assert.equal(await metricOf(router, 'hivenet_router_body_bytes'), 0);
+  });
+
+  it('by two equal Content-Length keeps the limit of a body (A13, R-218)', async () => {
+    const declared = 'Content-Length: 10485761';
+    const head = lines('POST /v1/chat/completions HTTP/1.1', 'Host: a', declared, declared);
+    assert.equal((await exchange(head)).status, 413);
   });
 });
 

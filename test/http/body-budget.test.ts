@@ -37,6 +37,16 @@ describe('BodyBudget', () => {
     budget.take(one, 60);
     assert.equal(budget.bytes, 100);
   });
+
+  it('takes nothing but a number of bytes: one NaN would let every later body pass', () => {
+    const budget = new BodyBudget(100);
+    const share: BodyShare = { bodyBytes: 0 };
+    for (const bytes of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0.5, 2 ** 53]) {
+      assert.throws(() => budget.take(share, bytes), /Cannot take/);
+    }
+    budget.take(share, 0);
+    assert.deepEqual([budget.bytes, share.bodyBytes], [0, 0]);
+  });
 });
 
 describe('what a body takes', () => {

@@ -62,6 +62,15 @@ describe('--body-timeout', () => {
     });
   }
 
+  for (const headers of [{}, { 'content-length': '9' }]) {
+    it(`leaves no timer behind when the body breaks off (${JSON.stringify(headers)})`, async () => {
+      const timers = new FakeTimers();
+      const broken = new ReadableStream({ start: (controller) => controller.error(new Error('gone')) });
+      assert.equal(await codeOf(reader(broken, { headers, timers }).read()), 'request_invalid');
+      assert.equal(timers.pending, 0);
+    });
+  }
+
   it('runs over the whole body: bytes that trickle in time do not move it (T-41)', async () => {
     const timers = new FakeTimers();
     let push = (): void => undefined;

@@ -4,7 +4,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bearer } from '../support/test-router.ts';
 import { bodyOf, chunks, codeOf, endless, inPieces, reader, untouched } from './body-reading.ts';
-import { CHAT, claimsOf, errorOf, outcomeOf, sendStream, sha256Hex, siteA } from './redirect-fixture.ts';
+import {
+  CHAT,
+  claimsOf,
+  counted,
+  errorOf,
+  outcomeOf,
+  rejections,
+  sendStream,
+  sha256Hex,
+  siteA,
+  siteB,
+  tokenForB,
+} from './redirect-fixture.ts';
 
 const LIMIT = 1_024;
 
@@ -93,6 +105,32 @@ describe('readBody()', () => {
       }
     }
   });
+
+  for (const [asking, size, isWhole] of [
+    ['on its key alone', 100_000, true],
+    ['on a token', 65_536, true],
+    ['on a token', 65_537, false],
+  ] as const) {
+    it(`of a request ${asking}, ${size} bytes, is read ${isWhole ? 'in one go' : 'and hashed piece by piece'} (E15)`, async () => {
+      const [body, site] = [bodyOf(size), siteB()];
+      const target = asking === 'on a token' ? `?rt=${tokenForB({ bodyHash: sha256Hex(body) })}` : '';
+      const headers = { ...bearer('key-1'), 'content-length': String(size) };
+      let wholeReads = 0;
+      class Watched extends Request {
+        override arrayBuffer(): Promise<ArrayBuffer> {
+          wholeReads += 1;
+          return super.arrayBuffer();
+        }
+      }
+      const request = new Watched(`https://site-fr-2.example.com${CHAT}${target}`, { method: 'POST', body, headers });
+      request.headers.set('host', 'site-fr-2.example.com');
+      const connection = { remoteAddress: '', allowSilence: () => undefined, endSilence: () => undefined };
+      const response = await site.fetch(request, connection);
+      assert.equal(response.status, 200, await response.text());
+      assert.deepEqual(await rejections(site), counted());
+      assert.equal(wholeReads, isWhole ? 1 : 0);
+    });
+  }
 
   it('reads empty chunks, an empty body and none at all (D-36)', async () => {
     const [empty, one] = [new Uint8Array(0), Uint8Array.of(7)];
