@@ -8,12 +8,12 @@ const FILLING = 'x'.repeat(57);
 /** The site that the map lists first. */
 export const BIG_MAP_SITE = 'site-0';
 
-/** The document as bytes. Maps of two tags have no site URL and no model in common. */
-export function bigMapBytes(version: number, tag: string): Uint8Array<ArrayBuffer> {
+/** The document as bytes, or one of fewer placements. Maps of two tags have no site URL and no model in common. */
+export function bigMapBytes(version: number, tag: string, count: number = PLACEMENTS): Uint8Array<ArrayBuffer> {
   const sites = Array.from({ length: SITES }, (_, index) => {
     return { id: `site-${index}`, url: `https://site-${tag}-${index}.example.com`, country: 'FR', eu: true };
   });
-  const placements = Array.from({ length: PLACEMENTS }, (_, index) => ({
+  const placements = Array.from({ length: count }, (_, index) => ({
     model: `${tag}-${index}-${FILLING}`,
     kind: 'chat',
     site: `site-${index % SITES}`,
