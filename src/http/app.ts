@@ -4,7 +4,6 @@ import { Hono } from 'hono';
 import { RouterError } from '../errors.ts';
 import { ENDPOINTS } from '../routing/endpoint.ts';
 import type { Connection, Fetch } from '../runtime/runtime.ts';
-import { describeError } from '../telemetry/log.ts';
 import { adminOnly } from './admin/admin-only.ts';
 import { drainAgent, listAgents, pushAgent, readAgent, removeAgent, resumeAgent } from './admin/agents.ts';
 import { listKeys, readKeyVersion, replaceKeys } from './admin/api-keys.ts';
@@ -19,7 +18,7 @@ import { liveness, readiness } from './health.ts';
 import { hasValidHost } from './host.ts';
 import { inferenceRoute } from './inference.ts';
 import { listModels, readModel } from './models.ts';
-import { completeRecord, recordRequest, startRecord, UNMATCHED } from './record-request.ts';
+import { completeRecord, logFailure, recordRequest, startRecord, UNMATCHED } from './record-request.ts';
 import { type ErrorHeaders, errorResponse, toRouterError, wireCodeOf } from './respond.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 
@@ -84,9 +83,7 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
   app.onError((thrown, c) => {
     const error = toRouterError(thrown);
     c.var.record.errorCode = wireCodeOf(error.code);
-    if (error.code === 'internal_error') {
-      ports.log.error('Request failed', { request_id: c.var.record.requestId, cause: describeError(error.cause) });
-    }
+    if (error.code === 'internal_error') logFailure(ports, c.var.record, error.cause);
     return errorResponse(error.code, error.message, headersOf(error));
   });
   return app;

@@ -27,6 +27,8 @@ type Placed = ReadonlyMap<string, Listed>;
 
 /** What has a name here: the models of the agents, and those that the map places within this site's default scope. */
 interface Known {
+  /** The one map of the whole listing, however many turns it takes. */
+  readonly map: SiblingMap;
   readonly local: ReadonlyMap<string, Listed>;
   readonly placed: Placed;
 }
@@ -49,8 +51,9 @@ export function* visibleModels(
 
 /** As of now. */
 export async function knownModels(ports: RouterPorts): Promise<Known> {
-  const placed = await placedInScope(ports);
-  return { local: new Map(ports.agents.models().map((model) => [model.id, model])), placed };
+  const map = currentMap(ports);
+  const placed = await placedInScope(ports, map);
+  return { map, local: new Map(ports.agents.models().map((model) => [model.id, model])), placed };
 }
 
 /** The model or alias of that name, if it may be used. */
@@ -63,8 +66,8 @@ export function findModel(ports: RouterPorts, mayUse: MayUse, known: Known, id: 
  * An alias as its callers see it: with capability and agents of the model it resolves to now, of whatever kind that is.
  * Undefined when the key may use none of its models, when a real model has its name, and when there is no such alias.
  */
-function readAlias(ports: RouterPorts, mayUse: MayUse, { local, placed }: Known, id: string): Listed | undefined {
-  const models = modelsOf(ports, currentMap(ports), id)?.filter(mayUse) ?? [];
+function readAlias(ports: RouterPorts, mayUse: MayUse, { map, local, placed }: Known, id: string): Listed | undefined {
+  const models = modelsOf(ports, map, id)?.filter(mayUse) ?? [];
   const model = resolveAlias(models, {
     mayUse: () => true,
     isServedHere: (name) => local.get(name)?.agents.some(isHealthy) === true,
@@ -100,11 +103,14 @@ export function* formatList(models: Iterable<Listed | undefined>): Generator<str
 const placedByMap = new WeakMap<SiblingMap, Promise<Placed>>();
 
 /** What the map places within this site's default scope: where a request without a scope header may go. */
-async function placedInScope({ redirect, turns }: RouterPorts): Promise<Placed> {
+async function placedInScope({ redirect, turns }: RouterPorts, map: SiblingMap): Promise<Placed> {
   if (redirect === undefined) return new Map();
-  const map = redirect.maps.current();
-  const placed = placedByMap.get(map) ?? turns.complete(listPlaced(map, redirect.siteId));
+  const held = placedByMap.get(map);
+  if (held !== undefined) return held;
+  const placed = turns.complete(listPlaced(map, redirect.siteId));
   placedByMap.set(map, placed);
+  // One failure must not stand for as long as the map.
+  placed.catch(() => placedByMap.delete(map));
   return placed;
 }
 

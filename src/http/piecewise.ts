@@ -2,8 +2,9 @@
 // listing of 100,000 models neither stops the router nor lies in its memory as one text.
 
 import type { Context } from 'hono';
+import type { ErrorCode } from '../errors.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
-import { endRecord } from './record-request.ts';
+import { endRecord, logFailure } from './record-request.ts';
 import { statusOf, wireCodeOf } from './respond.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 import type { Turns } from './turns.ts';
@@ -24,18 +25,18 @@ export async function piecewiseResponse(
   if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS });
   const { record } = c.var;
   record.streaming = true;
-  const body = partsStream(
-    first,
-    () => takePart(pieces, ports.turns),
-    (isWhole) => {
-      if (!isWhole) {
-        record.status = statusOf('client_gone');
-        record.errorCode = wireCodeOf('client_gone');
-      }
-      endRecord(ports, record);
-    },
+  const end = (code?: ErrorCode, cause?: unknown): void => {
+    if (code !== undefined) {
+      record.status = statusOf(code);
+      record.errorCode = wireCodeOf(code);
+    }
+    if (code === 'internal_error') logFailure(ports, record, cause);
+    endRecord(ports, record);
+  };
+  return new Response(
+    partsStream(first, () => takePart(pieces, ports.turns), end),
+    { headers: HEADERS },
   );
-  return new Response(body, { headers: HEADERS });
 }
 
 interface Part {
@@ -54,16 +55,32 @@ async function takePart(pieces: Iterator<string>, turns: Turns): Promise<Part> {
   return { text, isLast: false };
 }
 
-/** Sends the first part and then those that `next` makes. `onEnd` is told once whether the client took all of them. */
-function partsStream(first: Part, next: () => Promise<Part>, onEnd: (isWhole: boolean) => void): ReadableStream {
+/** How the answer ended: undefined when the client took all of it. */
+type OnEnd = (code?: 'client_gone' | 'internal_error', cause?: unknown) => void;
+
+/** Sends the first part and then those that `next` makes. `onEnd` is told once, also when `next` fails. */
+function partsStream(first: Part, next: () => Promise<Part>, onEnd: OnEnd): ReadableStream {
   let waiting: Part | undefined = first;
+  let isLeft = false;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const part = waiting ?? (await next());
+    const part = waiting ?? (await next().catch((cause: unknown) => ({ cause })));
+    // The client left while the part was made.
+    if (isLeft) return;
     waiting = undefined;
+    if ('cause' in part) {
+      // The head is out: all that is left is to cut the answer, so that nobody takes it for a whole one.
+      controller.error(part.cause);
+      onEnd('internal_error', part.cause);
+      return;
+    }
     controller.enqueue(encodeUtf8(part.text));
     if (!part.isLast) return;
     controller.close();
-    onEnd(true);
+    onEnd();
   };
-  return new ReadableStream({ pull, cancel: () => onEnd(false) }, { highWaterMark: 0 });
+  const cancel = (): void => {
+    isLeft = true;
+    onEnd('client_gone');
+  };
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
 }

@@ -5,6 +5,7 @@ import { matchedRoutes } from 'hono/route';
 import { isUuid, uuidV4 } from '../lib/uuid.ts';
 import type { Connection } from '../runtime/runtime.ts';
 import { formatAccessLine } from '../telemetry/access-log.ts';
+import { describeError } from '../telemetry/log.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 import { sourceIp } from './source-ip.ts';
@@ -55,6 +56,11 @@ export function endRecord(ports: RouterPorts, record: RequestRecord): void {
   ports.bodies.budget.giveBack(record);
   ports.metrics.requestEnded(record, (endedMs - record.startedMs) / 1000);
   ports.writeAccessLine(formatAccessLine(record, endedMs));
+}
+
+/** A bug: the operator is told what the client is not. */
+export function logFailure(ports: RouterPorts, { requestId }: RequestRecord, cause: unknown): void {
+  ports.log.error('Request failed', { request_id: requestId, cause: describeError(cause) });
 }
 
 function newRecord(ports: RouterPorts, request: Request, connection: Connection, route: string): RequestRecord {

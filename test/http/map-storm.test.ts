@@ -3,15 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MAP_MAX_BYTES } from '../../src/site/sibling-map.ts';
-import { bearer, FIXTURE_MAP, placement, type TestRouter } from '../support/test-router.ts';
+import { bearer, FIXTURE_MAP, pauseAtEachStep, placement } from '../support/test-router.ts';
 import { held, PATH, push } from './map-pushing.ts';
 import { CHAT, CHAT_BODY, claimsOf, locationOf, scope, siteA } from './redirect-fixture.ts';
-
-/** Makes each step of long work use up its turn, so that requests come in between any two. */
-function pauseAtEachStep(site: TestRouter): void {
-  let nowMs = 0;
-  Object.defineProperty(site, 'monotonicMs', { get: () => (nowMs += 10) });
-}
 
 describe('/admin/sibling-map, beside other requests', () => {
   it('gives each of many requests under way one whole map (R-163)', async () => {

@@ -217,6 +217,12 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   return router;
 }
 
+/** Makes each step of long work use up its turn, so that requests come in between any two. */
+export function pauseAtEachStep(site: TestRouter): void {
+  let nowMs = 0;
+  Object.defineProperty(site, 'monotonicMs', { get: () => (nowMs += 10) });
+}
+
 function bodyOf(body: unknown): BodyInit {
   return typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body);
 }
