@@ -3,10 +3,13 @@
 
 import type { Server } from 'bun';
 import { type ListenAddress, parseListenAddress } from '../lib/listen-address.ts';
-import { type ListeningSocket, listeningSockets, steerToLast } from './port-handover.ts';
+import { LINUX_HANDOVER, type ListeningSocket, type PortHandover } from './port-handover.ts';
 import type { Connection, Listener, ListenSettings, TlsIdentity } from './runtime.ts';
 
-/** Seconds an idle connection lives; also bounds a header or body that stops arriving (Bun allows at most 255). */
+/**
+ * Seconds a silent connection lives: between two requests, in the middle of a head, in the middle of an answer. A body is
+ * bounded by `--body-timeout` instead, see `allowSilence` (Bun allows at most 255).
+ */
 const IDLE_SECONDS = 120;
 
 /** How often a stopping listener is asked for its requests; Bun has no event for it. */
@@ -20,6 +23,7 @@ type BunServer = Server<undefined>;
 export class BunListener implements Listener {
   readonly #settings: ListenSettings;
   readonly #address: ListenAddress;
+  readonly #handover: PortHandover;
   /** Whether a second server may listen beside the first: needed to renew the certificate, and for nothing else. */
   #isShared = false;
   #current: BunServer;
@@ -27,11 +31,12 @@ export class BunListener implements Listener {
   readonly #leaving = new Set<BunServer>();
 
   /** Opens the address. Throws an Error that says why it cannot be had. */
-  constructor(settings: ListenSettings) {
+  constructor(settings: ListenSettings, handover: PortHandover = LINUX_HANDOVER) {
     const address = parseListenAddress(settings.address);
     if (!address.ok) throw new Error(address.fault);
     this.#settings = settings;
     this.#address = address.value;
+    this.#handover = handover;
     this.#current = this.#open(address.value.port, settings.tls);
     if (settings.tls !== undefined && this.#sockets().length > 0) this.#share(settings.tls);
   }
@@ -52,7 +57,7 @@ export class BunListener implements Listener {
     try {
       const fresh = this.#sockets().find((socket) => before.every(({ inode }) => inode !== socket.inode));
       if (fresh === undefined) throw new Error('the new listener is not listed by the system');
-      steerToLast(fresh);
+      this.#handover.steerToLast(fresh);
     } catch (error) {
       // As a plain second listener it would take half of the connections, and lose some of them when one closes.
       await next.stop(true);
@@ -108,7 +113,7 @@ export class BunListener implements Listener {
   }
 
   #sockets(): readonly ListeningSocket[] {
-    return listeningSockets(this.port) ?? [];
+    return this.#handover.listeningSockets(this.port);
   }
 }
 

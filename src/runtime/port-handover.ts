@@ -4,7 +4,12 @@
 
 import { dlopen, ptr } from 'bun:ffi';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import process from 'node:process';
+
+/** What a listener asks of the system, so that a test decides what it says. */
+export interface PortHandover {
+  readonly listeningSockets: (port: number) => readonly ListeningSocket[];
+  readonly steerToLast: (socket: ListeningSocket) => void;
+}
 
 /** A listening socket, as proc(5) shows it. */
 export interface ListeningSocket {
@@ -14,22 +19,27 @@ export interface ListeningSocket {
   readonly address: string;
 }
 
-const TCP_TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
+/** Where proc(5) shows this network namespace. */
+const PROC_NET = '/proc/self/net';
 const STATE_LISTEN = '0A';
 
 /**
- * The sockets of any process that listen on the port, in this network namespace. Undefined where the system does not
- * tell, so that nobody takes silence for "none".
+ * The sockets of any process that listen on the port, in this network namespace. None where the system does not tell: no
+ * Linux, or a hardened container. The port can still be served then, but not handed over.
  */
-export function listeningSockets(port: number): readonly ListeningSocket[] | undefined {
-  if (process.platform !== 'linux') return undefined;
+export function listeningSockets(port: number, folder: string = PROC_NET): readonly ListeningSocket[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = ['tcp', 'tcp6'].flatMap((table) => rowsOf(`${folder}/${table}`)).map(parseRow);
+  const listening = rows.filter(({ state, address }) => state === STATE_LISTEN && address.endsWith(suffix));
+  return listening.map(({ inode, address }) => ({ inode, address }));
+}
+
+/** The rows below the head of a table; none of a table that is not there, as `tcp6` without IPv6. */
+function rowsOf(table: string): readonly string[] {
   try {
-    const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-    const rows = TCP_TABLES.flatMap((table) => readFileSync(table, 'utf8').split('\n').slice(1));
-    return rows.map(parseRow).filter((row) => row.state === STATE_LISTEN && row.address.endsWith(suffix));
+    return readFileSync(table, 'utf8').split('\n').slice(1);
   } catch {
-    // No /proc: a hardened container. The port can still be served, but not handed over.
-    return undefined;
+    return [];
   }
 }
 
@@ -80,3 +90,5 @@ function linkOf(path: string): string | undefined {
     return undefined;
   }
 }
+
+export const LINUX_HANDOVER: PortHandover = { listeningSockets: (port) => listeningSockets(port), steerToLast };

@@ -11,9 +11,12 @@ export interface TlsIdentity {
 export interface Connection {
   /** IP address of the peer, without port; empty when the runtime cannot tell. */
   readonly remoteAddress: string;
-  /** Lets this request stay silent for as long as it takes. Only once its body is read: it holds for the connection. */
+  /**
+   * Holds the runtime's idle timeout off: while a body is read and while an engine works, which both end by a deadline of
+   * the router's. It holds for the connection, so that whoever asks for it ends it.
+   */
   allowSilence(): void;
-  /** Arms the idle timeout again, just before the last byte of the answer. */
+  /** Arms the idle timeout again: when the body has ended, and before the last byte of the answer. */
   endSilence(): void;
 }
 
