@@ -75,6 +75,8 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
   const queue = seatQueue(config, agents, metrics);
   const parts = { shutdown, redirect, active, bodyBudget, metrics, agents, queue, registrations, log, stdout };
   const ports: RouterPorts = routerPorts(runtime, config, parts);
+  // One that comes before there is anything to renew must not end the process.
+  process.on('SIGHUP', () => undefined);
   const listeners = openListeners(runtime, {
     http: { address: config.http.address, tls: config.http.tls, fetch: createFetch(ports) },
     metrics: { address: config.metrics.address, fetch: () => exposeMetrics(metrics) },
