@@ -1,15 +1,12 @@
 // `make check`: fails and says why when a requirement is without a test (see coverage.ts).
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { coverageFaults } from './coverage.ts';
+import { coverageFaults, namesWhatItTests } from './coverage.ts';
 import { EXEMPTIONS } from './exemptions.ts';
 
 const TESTS = new URL('../', import.meta.url);
 
-/** Tests and their data; not this folder, which names requirements without testing them. */
-const paths = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
-  (path) => path.endsWith('.ts') && !path.startsWith('requirements/'),
-);
+const paths = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(namesWhatItTests);
 const files = paths.sort().map((path) => ({ path: `test/${path}`, text: readFileSync(new URL(path, TESTS), 'utf8') }));
 
 const faults = coverageFaults(files, EXEMPTIONS);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { coverageFaults } from './coverage.ts';
+import { coverageFaults, namesWhatItTests } from './coverage.ts';
 import type { Exemption } from './exemptions.ts';
 
 const ALL = Array.from({ length: 226 }, (_, index) => `R-${String(index + 1).padStart(3, '0')}`);
@@ -31,6 +31,11 @@ describe('coverageFaults()', () => {
   it('takes a name in any file, in a title or in a comment', () => {
     const other = { path: 'test/b.test.ts', text: '// Both sides of the limit (R-100, D-01).' };
     assert.deepEqual(coverageFaults([without('R-100'), other], []), []);
+  });
+
+  it('takes no name out of another word', () => {
+    const other = { path: 'test/b.test.ts', text: 'ERR-100, OR-100' };
+    assert.deepEqual(coverageFaults([without('R-100'), other], []), ['R-100: no test names it']);
   });
 
   it('takes the ends of a range, and nothing between them', () => {
@@ -65,5 +70,17 @@ describe('coverageFaults()', () => {
   it('refuses an exemption that is there twice', () => {
     const faults = coverageFaults([without('R-030')], [exempt('R-030'), exempt('R-030')]);
     assert.deepEqual(faults, ['R-030: exempt twice']);
+  });
+});
+
+describe('namesWhatItTests()', () => {
+  it('counts tests and the tables beside them, and no file that only names a requirement', () => {
+    for (const path of ['http/order.test.ts', 'redirect/rotation.ts', 'e2e/choices.ts', 'model/model.test.ts']) {
+      assert.equal(namesWhatItTests(path), true, path);
+    }
+    const others = ['mutants/groups/token.ts', 'mutants/mutants.test.ts', 'soak/main.ts', 'support/sites.ts'];
+    for (const path of [...others, 'requirements/exemptions.ts', 'vectors/tokens.json', 'http/notes.md']) {
+      assert.equal(namesWhatItTests(path), false, path);
+    }
   });
 });

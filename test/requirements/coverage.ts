@@ -12,6 +12,14 @@ export interface TestFile {
   readonly text: string;
 }
 
+/** Folders whose files name requirements that they do not show on every run. */
+const NAMING_ONLY = ['mutants', 'requirements', 'soak', 'support'];
+
+/** Whether a file below `test/`, by its path from there, counts: tests, and the tables and steps beside them. */
+export function namesWhatItTests(path: string): boolean {
+  return path.endsWith('.ts') && !NAMING_ONLY.some((folder) => path.startsWith(`${folder}/`));
+}
+
 /** Every R-number in the files, known or not, with the files that name it. */
 function namedIn(files: readonly TestFile[]): ReadonlyMap<string, readonly string[]> {
   const named = new Map<string, string[]>();
