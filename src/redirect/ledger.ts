@@ -6,7 +6,10 @@ import { lastValidMs, type RedirectClaims } from './claims.ts';
 /** IDs remembered at once (D-43), some 180 MB: 8,300 accepted redirects a second at a lifetime of 60 s. */
 const MAX_LIVE_DEFAULT = 1_048_576;
 
-/** How long an ID is kept after its token ended: a body whose head came in time may take this long (T-08). */
+/**
+ * How long an ID is kept after its token ended: a body whose head came in time may take this long (T-08). One that takes
+ * longer, under a `--body-timeout` above it, may find its token refused as `expired`, which is safe.
+ */
 const KEPT_SECONDS = 60;
 
 /**
