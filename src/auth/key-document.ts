@@ -3,6 +3,7 @@
 
 import * as v from 'valibot';
 import { fault, ok, type Result } from '../lib/result.ts';
+import type { Steps } from '../lib/steps.ts';
 import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
 import type { ApiKey } from './api-key.ts';
 import { boundedList, describeIssue, fitsName, jsonObject, NAME_MAX_BYTES, Name } from './key-fields.ts';
@@ -60,7 +61,8 @@ const KeyEntry = v.pipe(
   ),
 );
 
-const ReplacementDocument = jsonObject({ version: Name, keys: v.nullish(boundedList(KeyEntry, KEYS_MAX), []) });
+/** The entries are read one by one. */
+const ReplacementDocument = jsonObject({ version: Name, keys: v.nullish(boundedList(v.unknown(), KEYS_MAX), []) });
 
 export interface KeyReplacement {
   /** Opaque, 1 to 256 bytes; ordered by its bytes. */
@@ -69,17 +71,36 @@ export interface KeyReplacement {
   readonly keys: readonly ApiKey[];
 }
 
+/** Keys after which the search for repeats pauses. */
+const SLICE_KEYS = 1_000;
+
 /**
  * Reads the parsed JSON of `POST /admin/api-keys/replace`; absent `keys` empty the registry. The fault names path and
- * rule of the first broken field, `keys[3].key_hash: <rule>`, and holds no value but model names.
+ * rule of the first broken field, `keys[3].key_hash: <rule>`, and holds no value but model names. It pauses after each
+ * entry, which may allow 10,000 models.
  */
-export function parseKeyReplacement(document: unknown): Result<KeyReplacement, string> {
+export function* parseKeyReplacement(document: unknown): Steps<Result<KeyReplacement, string>> {
   const parsed = v.safeParse(ReplacementDocument, document, { abortEarly: true });
   if (!parsed.success) return fault(describeIssue(parsed.issues[0]));
-  const { keys } = parsed.output;
+  const { version, keys: entries } = parsed.output;
+  const keys: ApiKey[] = [];
+  for (const [position, entry] of entries.entries()) {
+    const key = v.safeParse(KeyEntry, entry, { abortEarly: true });
+    if (!key.success) return fault(describeIssue(key.issues[0], `.keys[${position}]`));
+    keys.push(key.output);
+    yield;
+  }
   const repeated =
-    describeRepeat(keys, 'id', (key) => key.id) ?? describeRepeat(keys, 'key_hash', (key) => key.keyHash);
-  return repeated === undefined ? ok(parsed.output) : fault(repeated);
+    (yield* describeRepeat(keys, 'id', (key) => key.id)) ??
+    (yield* describeRepeat(keys, 'key_hash', (key) => key.keyHash));
+  return repeated === undefined ? ok({ version, keys }) : fault(repeated);
+}
+
+/** The keys as `GET /admin/api-keys` shows them, as JSON text in pieces of one key. */
+export function* formatKeys(keys: readonly ApiKey[]): Generator<string, void, undefined> {
+  yield '{"keys":[';
+  for (const [index, key] of keys.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(formatKey(key))}`;
+  yield `],"count":${keys.length}}`;
 }
 
 /** The entry as pushed, in JSON's terms, without what was not declared; the hash is write-only (api.md §10.3, A2). */
@@ -98,9 +119,14 @@ export function formatKey(key: ApiKey): object {
   };
 }
 
-function describeRepeat(keys: readonly ApiKey[], field: string, read: (key: ApiKey) => string): string | undefined {
+function* describeRepeat(
+  keys: readonly ApiKey[],
+  field: string,
+  read: (key: ApiKey) => string,
+): Steps<string | undefined> {
   const positions = new Map<string, number>();
   for (const [position, key] of keys.entries()) {
+    if (position % SLICE_KEYS === SLICE_KEYS - 1) yield;
     const earlier = positions.get(read(key));
     if (earlier !== undefined) return `keys[${position}].${field}: must differ from keys[${earlier}].${field}`;
     positions.set(read(key), position);

@@ -41,9 +41,9 @@ export function fitsName(text: string): boolean {
   return text.length <= NAME_MAX_BYTES && Buffer.byteLength(text) <= NAME_MAX_BYTES && text.isWellFormed();
 }
 
-/** `keys[3].quota.tokens_per_day: <rule>`; path and rule of an issue, never a value. */
-export function describeIssue(issue: v.BaseIssue<unknown>): string {
-  const path = (issue.path ?? []).map(describeStep).join('');
+/** `keys[3].quota.tokens_per_day: <rule>`; path and rule of an issue, never a value. `within`: what was read, `.keys[3]`. */
+export function describeIssue(issue: v.BaseIssue<unknown>, within = ''): string {
+  const path = within + (issue.path ?? []).map(describeStep).join('');
   return `${path === '' ? 'document' : path.slice(1)}: ${issue.message}`;
 }
 

@@ -1,5 +1,6 @@
 // How long work shares the event loop: a few milliseconds at a time, and between two of them a turn of the loop in which
-// other requests come in. All long work takes its turns here, or ten listings at once would stop the router together.
+// other requests come in. Long work takes its turns here, or ten listings at once would stop the router together; what does
+// not is named in docs/architecture.md.
 
 import type { Steps } from '../lib/steps.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { formatKey, KEYS_MAX, parseKeyReplacement } from '../../src/auth/key-document.ts';
+import { formatKey, formatKeys, KEYS_MAX, parseKeyReplacement } from '../../src/auth/key-document.ts';
 import { fault } from '../../src/lib/result.ts';
 import { sha256Hex } from './key-builder.ts';
 import {
@@ -11,6 +11,7 @@ import {
   MODEL_LIMITS,
   NAME_RULE,
   parseKey,
+  parseReplacement,
   replacementOf,
   TOO_LONG_NAME,
 } from './key-entries.ts';
@@ -35,27 +36,27 @@ describe('parseKeyReplacement() reads the document', () => {
   ];
   for (const [document, told] of refused) {
     it(`refuses ${JSON.stringify(document)?.slice(0, 40)}: ${told}`, () => {
-      assert.deepEqual(parseKeyReplacement(document), fault(told));
+      assert.deepEqual(parseReplacement(document), fault(told));
     });
   }
 
   it('takes a version of 256 bytes, kept as it is', () => {
     for (const version of [LONGEST_NAME, ' ', '\u{1f600}']) {
-      const parsed = parseKeyReplacement({ version, keys: [] });
+      const parsed = parseReplacement({ version, keys: [] });
       assert.equal(parsed.ok && parsed.value.version, version);
     }
   });
 
   it('reads absent, null and empty keys as an empty registry', () => {
     for (const document of [{ version: '1' }, { version: '1', keys: null }, { version: '1', keys: [] }]) {
-      const parsed = parseKeyReplacement(document);
+      const parsed = parseReplacement(document);
       assert.deepEqual(parsed.ok && parsed.value.keys, []);
     }
   });
 
   it('keeps the order of the push', () => {
     const entries = ['b', 'a', '10', '9'].map((id) => entryWith({ id, key_hash: sha256Hex(id) }));
-    const parsed = parseKeyReplacement(replacementOf(...entries));
+    const parsed = parseReplacement(replacementOf(...entries));
     assert.deepEqual(parsed.ok && parsed.value.keys.map((key) => key.id), ['b', 'a', '10', '9']);
   });
 
@@ -63,14 +64,11 @@ describe('parseKeyReplacement() reads the document', () => {
     const entries = Array.from({ length: KEYS_MAX }, (_, index) => {
       return { id: `k${index}`, key_hash: index.toString(16).padStart(64, '0'), owner: 'o', name: 'n' };
     });
-    const parsed = parseKeyReplacement(replacementOf(...entries));
+    const parsed = parseReplacement(replacementOf(...entries));
     assert.equal(parsed.ok && parsed.value.keys.length, 100_000);
 
     const flood = Array.from({ length: KEYS_MAX + 1 }, () => null);
-    assert.deepEqual(
-      parseKeyReplacement({ version: '1', keys: flood }),
-      fault('keys: must be a list of at most 100000'),
-    );
+    assert.deepEqual(parseReplacement({ version: '1', keys: flood }), fault('keys: must be a list of at most 100000'));
   });
 
   it('reads nothing behind the first fault, so that a hundred thousand of them cost no more than one', () => {
@@ -79,13 +77,13 @@ describe('parseKeyReplacement() reads the document', () => {
         throw new Error('read');
       },
     };
-    assert.deepEqual(parseKeyReplacement(replacementOf(null, unread)), fault('keys[0]: must be an object'));
+    assert.deepEqual(parseReplacement(replacementOf(null, unread)), fault('keys[0]: must be an object'));
   });
 
   it('ignores fields that it does not know (api.md §10.1)', () => {
-    const known = parseKeyReplacement(replacementOf(entryWith({})));
+    const known = parseReplacement(replacementOf(entryWith({})));
     const entry = entryWith({ created_at: 1, Enabled: true, quota: undefined, metadata: { owner: 'x' } });
-    assert.deepEqual(parseKeyReplacement({ version: '1', keys: [entry], comment: [] }), known);
+    assert.deepEqual(parseReplacement({ version: '1', keys: [entry], comment: [] }), known);
     const quota = { requests_per_minute: 1, max_occupancy_share: 7, per_models: {} };
     assert.equal(parseKey({ quota }).quota?.requestsPerMinute, 1);
   });
@@ -96,22 +94,56 @@ describe('parseKeyReplacement() refuses keys that repeat', () => {
 
   it('an ID, naming both positions', () => {
     const document = replacementOf(entry('a', '1'), entry('b', '2'), entry('a', '3'));
-    assert.deepEqual(parseKeyReplacement(document), fault('keys[2].id: must differ from keys[0].id'));
+    assert.deepEqual(parseReplacement(document), fault('keys[2].id: must differ from keys[0].id'));
   });
 
   it('a hash, in whatever case, naming both positions', () => {
     const upper = entryWith({ id: 'c', key_hash: sha256Hex('2').toUpperCase() });
     const document = replacementOf(entry('a', '1'), entry('b', '2'), upper);
-    assert.deepEqual(parseKeyReplacement(document), fault('keys[2].key_hash: must differ from keys[1].key_hash'));
+    assert.deepEqual(parseReplacement(document), fault('keys[2].key_hash: must differ from keys[1].key_hash'));
   });
 
   it('but not IDs that differ in case alone, nor owners and names', () => {
-    assert.equal(parseKeyReplacement(replacementOf(entry('a', '1'), entry('A', '2'))).ok, true);
+    assert.equal(parseReplacement(replacementOf(entry('a', '1'), entry('A', '2'))).ok, true);
   });
 
   it('only after every entry has passed on its own', () => {
     const document = replacementOf(entry('a', '1'), entry('a', '1'), entryWith({ owner: '' }));
-    assert.deepEqual(parseKeyReplacement(document), fault(`keys[2].owner: ${NAME_RULE}`));
+    assert.deepEqual(parseReplacement(document), fault(`keys[2].owner: ${NAME_RULE}`));
+  });
+});
+
+describe('parseKeyReplacement(), in steps', () => {
+  it('reads no more than one entry from one pause to the next, and pauses in its search for repeats (R-163)', () => {
+    let read = 0;
+    const keys = Array.from({ length: 5_000 }, (_, index) => ({
+      id: `k${index}`,
+      key_hash: index.toString(16).padStart(64, '0'),
+      owner: 'o',
+      get name() {
+        read += 1;
+        return 'n';
+      },
+    }));
+    const steps = parseKeyReplacement({ version: '1', keys });
+    let pauses = 0;
+    for (let step = steps.next(); step.done !== true; step = steps.next()) {
+      pauses += 1;
+      assert.ok(read <= pauses * 3, `${read} reads in ${pauses} steps`);
+    }
+    assert.ok(read >= 5_000);
+    assert.equal(pauses, 5_000 + 2 * 5);
+  });
+});
+
+describe('formatKeys()', () => {
+  it('makes one document of all keys, a piece for each', () => {
+    for (const count of [0, 1, 3]) {
+      const keys = Array.from({ length: count }, (_, index) => parseKey({ id: `k${index}` }));
+      const pieces = [...formatKeys(keys)];
+      assert.equal(pieces.length, count + 2);
+      assert.equal(pieces.join(''), JSON.stringify({ keys: keys.map(formatKey), count }));
+    }
   });
 });
 
@@ -144,7 +176,7 @@ describe('parseKeyReplacement() on anything', () => {
   it('never tells a value of the document', () =>
     fc.assert(
       fc.property(fc.oneof(canary, fc.constant('1')), fc.oneof(canary, fc.array(entry)), (version, keys) => {
-        const parsed = parseKeyReplacement({ version, keys });
+        const parsed = parseReplacement({ version, keys });
         return parsed.ok || !(parsed.fault.includes('canary') || parsed.fault.includes(HASH));
       }),
       { numRuns: 1000 },
@@ -153,8 +185,8 @@ describe('parseKeyReplacement() on anything', () => {
   it('comes to a verdict', () =>
     fc.assert(
       fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), (document, keys) => {
-        assert.equal(typeof parseKeyReplacement(document).ok, 'boolean');
-        assert.equal(typeof parseKeyReplacement(replacementOf(...keys)).ok, 'boolean');
+        assert.equal(typeof parseReplacement(document).ok, 'boolean');
+        assert.equal(typeof parseReplacement(replacementOf(...keys)).ok, 'boolean');
       }),
     ));
 });

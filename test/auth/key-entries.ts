@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import type { ApiKey } from '../../src/auth/api-key.ts';
-import { parseKeyReplacement } from '../../src/auth/key-document.ts';
+import { type KeyReplacement, parseKeyReplacement } from '../../src/auth/key-document.ts';
+import type { Result } from '../../src/lib/result.ts';
+import { complete } from '../../src/lib/steps.ts';
 import { sha256Hex } from './key-builder.ts';
 
 export const NAME_RULE = 'must be Unicode text of 1 to 256 bytes';
@@ -23,9 +25,14 @@ export function replacementOf(...keys: readonly unknown[]): unknown {
   return { version: '1', keys };
 }
 
+/** The replacement that a document is, or its fault. */
+export function parseReplacement(document: unknown): Result<KeyReplacement, string> {
+  return complete(parseKeyReplacement(document));
+}
+
 /** The key that one valid entry becomes. */
 export function parseKey(fields: object): ApiKey {
-  const parsed = parseKeyReplacement(replacementOf(entryWith(fields)));
+  const parsed = parseReplacement(replacementOf(entryWith(fields)));
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.fault);
   const [key] = parsed.value.keys;
   assert.ok(key);

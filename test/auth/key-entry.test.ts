@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiKey } from '../../src/auth/api-key.ts';
-import { parseKeyReplacement } from '../../src/auth/key-document.ts';
 import { KEY_MODELS_MAX } from '../../src/auth/key-quota.ts';
 import { fault } from '../../src/lib/result.ts';
 import { sha256Hex } from './key-builder.ts';
@@ -14,6 +13,7 @@ import {
   MODEL_LIMITS,
   NAME_RULE,
   parseKey,
+  parseReplacement,
   replacementOf,
   TOO_LONG_NAME,
 } from './key-entries.ts';
@@ -113,13 +113,13 @@ describe('parseKeyReplacement() refuses an entry', () => {
   for (const [fields, told] of refused) {
     it(`with ${JSON.stringify(fields).slice(0, 70)}: ${told}`, () => {
       const first = entryWith({ id: 'first', key_hash: sha256Hex('first') });
-      assert.deepEqual(parseKeyReplacement(replacementOf(first, entryWith(fields))), fault(`keys[1].${told}`));
+      assert.deepEqual(parseReplacement(replacementOf(first, entryWith(fields))), fault(`keys[1].${told}`));
     });
   }
 
   it('beyond what JSON.stringify can write: 1e999 and a member named __proto__', () => {
     const push = (fields: string) =>
-      parseKeyReplacement(
+      parseReplacement(
         JSON.parse(`{"version":"1","keys":[{"id":"k","key_hash":"${HASH}","owner":"o","name":"n",${fields}}]}`),
       );
     assert.deepEqual(

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hashKey } from '../../src/auth/api-key.ts';
 import { KEYS } from '../support/test-keys.ts';
-import { ADMIN_KEY, bearer, createTestRouter, type TestRouter } from '../support/test-router.ts';
+import { ADMIN_KEY, bearer, createTestRouter, pauseAtEachStep, type TestRouter } from '../support/test-router.ts';
 
 const REPLACE = '/admin/api-keys/replace';
 
@@ -93,6 +93,37 @@ describe('POST /admin/api-keys/replace', () => {
     assert.ok(!site.written.join('').includes(hash));
   });
 
+  it('tells the log which rule a refused document broke', async () => {
+    const site = createTestRouter();
+    await replace(site, { version: '2', keys: [entry('a', { key_hash: 'x' })] });
+    await replace(site, { version: '0' });
+    const told = site.written.filter((line) => line.includes('WARN Rejected API keys rule='));
+    assert.equal(told.length, 2);
+    assert.match(told.join(''), /keys\[0\]\.key_hash: must be.*version \\"0\\" is older/s);
+  });
+
+  it('decides pushes in the order in which they came, also when a later one is read faster (api.md 10.2)', async () => {
+    const site = createTestRouter();
+    pauseAtEachStep(site);
+    const many = Array.from({ length: 50 }, (_, index) => entry(`many-${index}`));
+    const answers = await Promise.all([
+      replace(site, { version: '2', keys: many }),
+      replace(site, { version: '2', keys: [entry('last')] }),
+    ]);
+    assert.deepEqual(answers, ['200 {"ok":true,"count":50}', '200 {"ok":true,"count":1}']);
+    assert.equal(await models(site, 'sk-last'), 200);
+  });
+
+  it('is a 503 when four of the largest are under way, and keeps the keys', async () => {
+    const site = createTestRouter();
+    pauseAtEachStep(site);
+    const nonsense = new Uint8Array(16 * 1024 * 1024).fill(0x78);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => site.admin('POST', REPLACE, nonsense)));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [400, 400, 400, 400, 503]);
+    assert.equal(answers.find(({ status }) => status === 503)?.headers.get('retry-after'), '1');
+    assert.equal(await models(site, KEYS['key-1']), 200);
+  });
+
   it('takes 16 MiB and refuses more with 400 (api.md 2, D-60)', async () => {
     const site = createTestRouter({ maxRequestBytes: 10 });
     const document = JSON.stringify({ version: '2', keys: [entry('a')] });
@@ -127,6 +158,21 @@ describe('GET /admin/api-keys', () => {
       ],
       count: 2,
     });
+  });
+
+  it('is made piece by piece when it is long (R-163)', async () => {
+    const site = createTestRouter();
+    const keys = Array.from({ length: 1_000 }, (_, index) => entry(`k-${index}`));
+    await replace(site, { version: '2', keys });
+    const response = await site.admin('GET', '/admin/api-keys');
+    assert.equal(site.ports.active.count, 1, 'its last piece has not been made');
+    const listed = (await response.json()) as { keys: { id: string }[]; count: number };
+    assert.equal(listed.count, 1_000);
+    assert.deepEqual(
+      listed.keys.map(({ id }) => id),
+      keys.map((_, index) => `k-${index}`),
+    );
+    assert.equal(site.ports.active.count, 0);
   });
 
   it('tells the version and the number of keys (api.md 10.3)', async () => {

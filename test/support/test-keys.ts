@@ -3,6 +3,7 @@
 import { hashKey } from '../../src/auth/api-key.ts';
 import { parseKeyReplacement } from '../../src/auth/key-document.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import { complete } from '../../src/lib/steps.ts';
 
 /** Key ID to the secret that its client shows. */
 export const KEYS = {
@@ -34,7 +35,7 @@ export function keyRegistry(extraKeys: readonly ExtraKey[] = []): KeyRegistry {
     enabled: true,
     ...fields,
   }));
-  const parsed = parseKeyReplacement({ version: '1', keys: [...keys, ...extra] });
+  const parsed = complete(parseKeyReplacement({ version: '1', keys: [...keys, ...extra] }));
   if (!parsed.ok) throw new Error(`The keys are wrong: ${parsed.fault}`);
   registry.replace('1', parsed.value.keys);
   return registry;

@@ -1,36 +1,50 @@
 // `/admin/api-keys`: the registry of pushed keys, replaced whole and read without hashes (api.md, section 10).
 
 import type { Handler } from 'hono';
-import { formatKey, parseKeyReplacement } from '../../auth/key-document.ts';
+import { formatKeys, parseKeyReplacement } from '../../auth/key-document.ts';
 import type { KeyRegistry } from '../../auth/key-registry.ts';
 import { fault } from '../../lib/result.ts';
 import { decodeUtf8 } from '../../lib/utf8.ts';
+import { piecewiseResponse } from '../piecewise.ts';
 import { adminError, jsonResponse } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
 import { readAdminBody } from './admin-body.ts';
+import { PushQueue } from './push-queue.ts';
 
 const INACTIVE = 'dynamic key registry not active';
+const TOO_MANY = 'too many replacements of API keys are being pushed at once';
 
-/** `POST /replace`: all keys at once, or 400 and the held keys stay, also for a lower version. */
+/**
+ * `POST /replace`: all keys at once, or 400 and the held keys stay, also for a lower version; 503 when too many pushes
+ * are under way.
+ */
 export function replaceKeys(ports: RouterPorts): Handler<RouterEnv> {
+  const pushes = new PushQueue();
   return async (c) => {
     const registry = registryOf(ports);
     if (registry === undefined) return adminError(501, INACTIVE);
     const body = await readAdminBody(ports, c);
     if (!body.ok) return body.fault;
-    const document = parseDocument(body.value);
-    const parsed =
-      document === undefined ? fault('The request body is not valid JSON.') : parseKeyReplacement(document.value);
-    if (!parsed.ok) return rejectKeys(ports, parsed.fault);
-    const { version, keys } = parsed.value;
-    const replaced = registry.replace(version, keys);
-    if (!replaced.ok) {
-      const { currentVersion } = replaced.fault;
-      return rejectKeys(ports, `Cannot replace API keys: version "${version}" is older than "${currentVersion}"`);
-    }
-    ports.log.info('Replaced API keys', { version, count: replaced.value });
-    return jsonResponse(200, { ok: true, count: replaced.value });
+    const answer = await pushes.run(body.value.byteLength, () => acceptKeys(ports, registry, body.value));
+    return answer ?? adminError(503, TOO_MANY, { 'retry-after': '1' });
   };
+}
+
+async function acceptKeys(ports: RouterPorts, registry: KeyRegistry, body: Uint8Array): Promise<Response> {
+  const document = parseDocument(body);
+  const parsed =
+    document === undefined
+      ? fault('The request body is not valid JSON.')
+      : await ports.turns.complete(parseKeyReplacement(document.value));
+  if (!parsed.ok) return rejectKeys(ports, parsed.fault);
+  const { version, keys } = parsed.value;
+  const replaced = registry.replace(version, keys);
+  if (!replaced.ok) {
+    const { currentVersion } = replaced.fault;
+    return rejectKeys(ports, `Cannot replace API keys: version "${version}" is older than "${currentVersion}"`);
+  }
+  ports.log.info('Replaced API keys', { version, count: replaced.value });
+  return jsonResponse(200, { ok: true, count: replaced.value });
 }
 
 /** The rule names a path and no value, so it may stand in the log. */
@@ -41,11 +55,9 @@ function rejectKeys(ports: RouterPorts, rule: string): Response {
 
 /** `GET /`: every key, enabled or not, in snake_case and with an empty `key_hash` (A2). */
 export function listKeys(ports: RouterPorts): Handler<RouterEnv> {
-  return () => {
+  return (c) => {
     const registry = registryOf(ports);
-    if (registry === undefined) return adminError(501, INACTIVE);
-    const keys = [...registry.all()].map(formatKey);
-    return jsonResponse(200, { keys, count: keys.length });
+    return registry === undefined ? adminError(501, INACTIVE) : piecewiseResponse(ports, c, formatKeys(registry.all()));
   };
 }
 
@@ -62,6 +74,7 @@ function registryOf(ports: RouterPorts): KeyRegistry | undefined {
   return ports.auth.mode === 'dynamic' ? ports.auth.registry : undefined;
 }
 
+/** In one go, 70 ms for 14 MB: unlike the strict reader it ignores unknown fields as a control service expects (api.md §10.1). */
 function parseDocument(bytes: Uint8Array): { readonly value: unknown } | undefined {
   const text = decodeUtf8(bytes);
   if (text === undefined) return undefined;

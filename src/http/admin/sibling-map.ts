@@ -7,7 +7,7 @@ import { parseSiblingMap } from '../../site/parse-sibling-map.ts';
 import type { SiblingMap } from '../../site/sibling-map.ts';
 import { warnOfHiddenAliases } from '../model-aliases.ts';
 import { piecewiseResponse } from '../piecewise.ts';
-import { adminError, jsonResponse } from '../respond.ts';
+import { adminError } from '../respond.ts';
 import type { RedirectSite, RouterEnv, RouterPorts } from '../router-ports.ts';
 import { readAdminBody } from './admin-body.ts';
 import { PushQueue } from './push-queue.ts';
@@ -27,7 +27,7 @@ export function pushSiblingMap(ports: RouterPorts): Handler<RouterEnv> {
     const body = await readAdminBody(ports, c);
     if (!body.ok) return body.fault;
     const answer = await pushes.run(body.value.byteLength, () => acceptPush(ports, redirect, body.value));
-    return answer ?? jsonResponse(503, { error: TOO_MANY }, { 'retry-after': '1' });
+    return answer ?? adminError(503, TOO_MANY, { 'retry-after': '1' });
   };
 }
 
