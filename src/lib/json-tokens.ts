@@ -117,6 +117,7 @@ export class JsonTokens {
         if (escaped === undefined) return undefined;
         decoded += escaped;
         copied = this.#at;
+        if (this.#at > end) return this.#refuseOpenString(opening);
       } else if (code >= 0x20) this.#at += 1;
       else return this.refuse('control character in a string');
     }

@@ -31,6 +31,12 @@ describe('parseStrictJson(), its limits', () => {
       '{"a":"","abcd":1}',
       'string longer than 3 characters at byte 8',
     ],
+    'characters of a last escape': [
+      { tokenLength: 7 },
+      '"a\\u0061"',
+      '"ab\\u0061"',
+      'string longer than 7 characters at byte 0',
+    ],
     'escapes as written': [{ tokenLength: 6 }, '"\\u0061"', '"\\u0061b"', 'string longer than 6 characters at byte 0'],
     digits: [{}, '9'.repeat(1_024), '9'.repeat(1_025), 'number with more than 1024 digits at byte 0'],
     'fraction digits': [
@@ -76,6 +82,17 @@ describe('parseStrictJson(), in steps', () => {
       assert.equal(parse(`${start}1]`, limits).ok, true);
       assert.deepEqual(parse(`${start}?]`, limits), { ok: false, fault: `expected a value at byte ${at}` });
       assert.deepEqual(parse(`${start}"`, limits), { ok: false, fault: `unterminated string at byte ${at + 1}` });
+    }
+  });
+
+  it('reads a number whole that runs over the end of a decoded piece', () => {
+    // Whatever begins within a slice of one character lies in the text to its end, or the digits would be cut there.
+    const limits = { ...LIMITS, tokenLength: 1 };
+    const digits = '7'.repeat(1_000);
+    for (const begins of [131_060, 131_070, 131_071]) {
+      const before = `[${' '.repeat(begins - 1)}`;
+      const parsed = complete(parseStrictJson(encodeUtf8(`${before}${digits}]`), { limits, sliceLength: 1 }));
+      assert.deepEqual(parsed, { ok: true, value: { kind: 'array', items: [{ kind: 'number', lexeme: digits }] } });
     }
   });
 
