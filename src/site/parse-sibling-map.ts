@@ -5,7 +5,7 @@ import type { Steps } from '../lib/steps.ts';
 import { type JsonLimits, type JsonValue, parseStrictJson } from '../lib/strict-json.ts';
 import type { AllowedDomain } from './allowed-domain.ts';
 import { type BrokenRule, broken, member, required, within } from './field-readers.ts';
-import { readMembers, readPlacements, readSchema, shapePlacements } from './schema-3.ts';
+import { readMembers, readPlacements, readSchema, shapePlacement } from './schema-3.ts';
 import { createSiblingMap, MAP_MAX_BYTES, type SiblingMap } from './sibling-map.ts';
 import type { SiteId } from './site.ts';
 
@@ -41,7 +41,7 @@ export function* parseSiblingMap(
   if (bytes.length > MAP_MAX_BYTES) return fault(`body: larger than ${MAP_MAX_BYTES} bytes`);
   const document = yield* parseStrictJson(bytes, {
     limits: LIMITS,
-    shapeItem: shapePlacements(),
+    shapeItem: shapePlacement,
     sliceLength: slices?.characters,
   });
   if (!document.ok) return fault(`body: ${document.fault}`);

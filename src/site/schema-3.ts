@@ -161,18 +161,12 @@ class PlacementDraft implements JsonShaped {
   }
 }
 
-/** For one document: brings each good placement into its shape while the document is read, and leaves all else as it is. */
-export function shapePlacements(): (item: JsonValue, member: string) => JsonValue {
-  const siteIds = new Map<string, SiteId>();
-  const read = readPlacement((id) => {
-    const known = siteIds.get(id) ?? parseSiteId(id);
-    if (known !== undefined) siteIds.set(known, known);
-    return known;
-  });
-  return (item, member) => {
-    const placement = member === 'placements' ? read(item) : undefined;
-    return placement?.ok === true ? new PlacementDraft(placement.value) : item;
-  };
+const readDraft = readPlacement(parseSiteId);
+
+/** Brings a good placement into its shape while the document is read, and leaves all else as it is. */
+export function shapePlacement(item: JsonValue, member: string): JsonValue {
+  const placement = member === 'placements' ? readDraft(item) : undefined;
+  return placement?.ok === true ? new PlacementDraft(placement.value) : item;
 }
 
 /** A draft, or a placement that no draft could be made of: that one breaks a rule, and this reader tells which. */

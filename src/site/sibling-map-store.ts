@@ -6,10 +6,8 @@ import { EMPTY_MAP, type SiblingMap } from './sibling-map.ts';
 
 /** What an accepted push did. */
 export interface Replacement {
-  /** The version is the one that was held already. */
-  readonly replayed: boolean;
-  /** The map differs from the one before; together with `replayed` worth a warning (D-59). */
-  readonly changed: boolean;
+  /** The map says something else under the version that was held already: worth a warning (D-59). */
+  readonly changedSilently: boolean;
 }
 
 export class SiblingMapStore {
@@ -28,7 +26,7 @@ export class SiblingMapStore {
     const previous = this.#map;
     if (map.version < previous.version) return fault({ currentVersion: previous.version });
     this.#map = map;
-    const replayed = previous !== EMPTY_MAP && map.version === previous.version;
-    return ok({ replayed, changed: !replayed || map.contentHash !== previous.contentHash });
+    const isReplay = previous !== EMPTY_MAP && map.version === previous.version;
+    return ok({ changedSilently: isReplay && map.contentHash !== previous.contentHash });
   }
 }

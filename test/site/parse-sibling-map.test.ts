@@ -35,6 +35,8 @@ describe('parseSiblingMap()', () => {
 describe('parseSiblingMap(), one member against another', () => {
   it('refuses a second site of one ID, compared exactly (R-183)', () => {
     assert.equal(faultOf(edited(VALID_MAP, 'sites[2].id', 'site-fr-1')), 'sites[2].id: already the ID of another site');
+    const misplaced = edited(VALID_MAP, 'sites[2]', VALID_MAP.placements[0]);
+    assert.equal(faultOf(misplaced), 'sites[2].model: not defined by the schema');
     const otherCase = edited(edited(VALID_MAP, 'placements', []), 'sites[2].id', 'Site-fr-1');
     assert.equal(faultOf(otherCase), 'accepted');
   });

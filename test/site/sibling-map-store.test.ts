@@ -5,7 +5,7 @@ import { SiblingMapStore } from '../../src/site/sibling-map-store.ts';
 import { edited, mapOf, RawJson, siteId, VALID_MAP } from './map-document.ts';
 
 const version = (digits: string) => mapOf(edited(VALID_MAP, 'version', new RawJson(digits)));
-const NEW = { ok: true, value: { replayed: false, changed: true } };
+const NO_NEWS = { ok: true, value: { changedSilently: false } };
 
 describe('SiblingMapStore', () => {
   it('holds the empty map before the first push (R-171)', () => {
@@ -16,7 +16,7 @@ describe('SiblingMapStore', () => {
     it(`takes version ${digits} as the first push, and as no replay (R-168)`, () => {
       const maps = new SiblingMapStore();
       const map = version(digits);
-      assert.deepEqual(maps.replace(map), NEW);
+      assert.deepEqual(maps.replace(map), NO_NEWS);
       assert.equal(maps.current(), map);
     });
   }
@@ -41,7 +41,7 @@ describe('SiblingMapStore', () => {
     const maps = new SiblingMapStore();
     maps.replace(version('5'));
     const sites = edited(edited(VALID_MAP, 'placements', []), 'sites', VALID_MAP.sites.slice(0, 1));
-    assert.deepEqual(maps.replace(mapOf(edited(sites, 'version', 6))), NEW);
+    assert.deepEqual(maps.replace(mapOf(edited(sites, 'version', 6))), NO_NEWS);
     assert.equal(maps.current().sites.has(siteId('site-de-1')), false);
     assert.deepEqual(maps.current().placements('m', 'chat'), []);
   });
@@ -50,17 +50,17 @@ describe('SiblingMapStore', () => {
     const maps = new SiblingMapStore();
     maps.replace(version('5'));
     const same = version('5');
-    assert.deepEqual(maps.replace(same), { ok: true, value: { replayed: true, changed: false } });
+    assert.deepEqual(maps.replace(same), NO_NEWS);
     assert.equal(maps.current(), same);
     const other = mapOf(edited(edited(VALID_MAP, 'version', 5), 'placements[0].hold_budget', '2s'));
-    assert.deepEqual(maps.replace(other), { ok: true, value: { replayed: true, changed: true } });
+    assert.deepEqual(maps.replace(other), { ok: true, value: { changedSilently: true } });
     assert.equal(maps.current(), other);
   });
 
   it('takes a second version 0 as a replay', () => {
     const maps = new SiblingMapStore();
     maps.replace(version('0'));
-    assert.deepEqual(maps.replace(version('0')), { ok: true, value: { replayed: true, changed: false } });
+    assert.deepEqual(maps.replace(version('0')), NO_NEWS);
   });
 
   it('leaves a map that a request holds as it was (R-163)', () => {

@@ -61,7 +61,7 @@ function replaceMap(ports: RouterPorts, redirect: RedirectSite, map: SiblingMap)
     return jsonText(409, `{"error":"stale version","current_version":${current}}`);
   }
   ports.log.info('Replaced sibling map', { version: String(version), sites: sites.size });
-  if (replaced.value.replayed && replaced.value.changed) {
+  if (replaced.value.changedSilently) {
     const [from, to] = [shortHash(before), shortHash(map)];
     ports.log.warn('Sibling map changed without a new version', { version: String(version), from, to });
   }

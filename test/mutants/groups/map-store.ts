@@ -27,8 +27,9 @@ const STORE: readonly Mutant[] = [
       'this.#map = { ...previous, version: map.version };',
     ],
     'the first push of version 0 is a replay': ['previous !== EMPTY_MAP && ', ''],
-    'a replay is always a change': ['!replayed || map.contentHash !== previous.contentHash', 'true'],
-    'a replay is never a change': ['!replayed || map.contentHash !== previous.contentHash', '!replayed'],
+    'a replay is always a change': ['isReplay && map.contentHash !== previous.contentHash', 'isReplay'],
+    'a replay is never a change': ['isReplay && map.contentHash !== previous.contentHash', 'false'],
+    'a new version is a silent change': ['isReplay && map.contentHash', 'map.contentHash'],
   }),
   ...mutantsOf('src/http/admin/sibling-map.ts', ['test/http/sibling-map.test.ts', 'test/http/metrics.test.ts'], {
     'a stale push is a 400': ['jsonText(409', 'jsonText(400'],
@@ -45,10 +46,7 @@ const STORE: readonly Mutant[] = [
       'if (redirect === undefined) return adminError(501, DISABLED);',
       'if (redirect === undefined) return adminError(404, DISABLED);',
     ],
-    'a map that changed without a new version is no news': [
-      'replaced.value.replayed && replaced.value.changed',
-      'false',
-    ],
+    'a map that changed without a new version is no news': ['replaced.value.changedSilently', 'false'],
     'an odd map is no news': ['warnAboutMap(map, ports.nowMs())', '[]'],
   }),
   ...mutantsOf('src/site/map-warnings.ts', ['test/site/map-warnings.test.ts'], {
