@@ -163,6 +163,29 @@ describe('zstd', () => {
   });
 });
 
+describe('deflate', () => {
+  /** Bare deflate that begins with a stored block, whose five spare bits are ones here and there (RFC 1951 §3.2.4). */
+  function storedBlock(firstByte: number, text: string): Uint8Array {
+    const content = Buffer.from(text);
+    const header = Buffer.alloc(5);
+    header.writeUInt8(firstByte);
+    header.writeUInt16LE(content.byteLength, 1);
+    header.writeUInt16LE(0xffff ^ content.byteLength, 3);
+    return Buffer.concat([header, content, deflateRawSync('')]);
+  }
+
+  const spare = [
+    ['a length that no zlib header has for its check', 0x08, 1],
+    ['a method that zlib does not have', 0x88, (31 - ((0x88 << 8) % 31)) % 31],
+  ] as const;
+  for (const [what, firstByte, length] of spare) {
+    it(`is bare when it begins like zlib but with ${what}`, async () => {
+      const text = 'x'.repeat(length);
+      assert.equal(await decoded(storedBlock(firstByte, text), 'deflate'), text);
+    });
+  }
+});
+
 describe('a Content-Encoding that is not served', () => {
   for (const encoding of [
     'compress',

@@ -161,6 +161,8 @@ describe('parseAliasPush()', () => {
   it('shows values short and on one line', () => {
     const [fault = ''] = push({ aliases: { a: `${'y'.repeat(300)}\n` } }) as string[];
     assert.equal(fault, `aliases."a" "${'y'.repeat(80)}…": ${MODEL_RULE}`);
+    const digits = push(`{"aliases":{"a":${'9'.repeat(300)}}}`) as string[];
+    assert.deepEqual(digits, [`aliases."a" ${'9'.repeat(80)}: ${MODEL_RULE}`]);
     const [other = ''] = push({ aliases: { 'a\u2028b\u0085\n': 'm' } }) as string[];
     assert.equal(other, `aliases."a?b?\\n": ${ALIAS_RULE}`);
   });
