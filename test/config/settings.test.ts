@@ -23,6 +23,10 @@ describe('SETTINGS', () => {
     }
   });
 
+  it('has none that could bring a sibling map: only a push does (R-006)', () => {
+    for (const { flag, variable } of SETTING_ROWS) assert.doesNotMatch(`${flag} ${variable}`, /map|placement|sibling/i);
+  });
+
   it('names no flag and no variable twice, those of the Go router included', () => {
     const rows = [...SETTING_ROWS, ...GO_ROUTER_SETTINGS];
     const flags = rows.flatMap(({ flag }) => (flag === undefined ? [] : [flag]));

@@ -132,7 +132,7 @@ describe('Between the 307 and its follow-up', () => {
     await assertServed(await post(location));
   });
 
-  it('a restart empties the map: a country is refused until the next push, `all` is not (R-007, D-23)', async () => {
+  it('a restart empties the map: a country is refused until the next push, `all` is not (R-007, R-202, D-23)', async () => {
     const [country, everywhere] = [await locationOf(), await locationOf({ 'x-hivenet-scope': 'all' })];
     await restartSecond();
     await pushKeys(second);

@@ -3,12 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { memoryMb } from '../support/memory.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { type RouterProcess, startRouter } from '../support/router-process.ts';
 
 const PATH = '/v1/chat/completions';
 const NEXT = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
 const LIMIT = 1000;
+const PATIENT = { timeout: 60_000 };
+/** A twentieth of what is sent. */
+const GROWTH_MAX_MB = 36;
 
 /** Knows no key: every inference request is a 401 before its body. */
 let closed: RouterProcess;
@@ -17,7 +21,9 @@ let open: RouterProcess;
 
 before(async () => {
   [closed, open] = await Promise.all([
-    startRouter(['--auth-mode', 'dynamic']),
+    startRouter(['--auth-mode', 'dynamic', '--site-id', 'site-fr-1', '--redirect-allowed-domains', '.example.com'], {
+      HIVENET_ROUTER_REDIRECT_SECRETS: `k1:${'s'.repeat(32)}`,
+    }),
     startRouter(['--max-request-bytes', String(LIMIT)]),
   ]);
 });
@@ -56,6 +62,28 @@ describe('A 401', () => {
     connection.send(head('Content-Length: 100000000').replace(PATH, `${PATH}?rt=v2.k1.AAAA.BBBB`));
     assert.match(await connection.until(isWhole, 2000), /^HTTP\/1\.1 401 /);
     connection.leave();
+  });
+
+  it('costs no memory when the bodies follow, eight of 90 MB: they are skipped (R-113, T-42)', PATIENT, async () => {
+    const body = Buffer.alloc(90_000_000, 0x78);
+    const request = head(`Content-Length: ${body.byteLength}`).replace(PATH, `${PATH}?rt=v2.k1.AAAA.BBBB`);
+    const before = await memoryMb(closed);
+    const connections = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(closed.url)));
+    for (const connection of connections) connection.send(request);
+    await Promise.all(connections.map((connection) => connection.until(isWhole, 2000)));
+    for (const connection of connections) {
+      connection.send(body);
+      connection.send(NEXT);
+    }
+    // That the next request is answered shows that all of the body has come.
+    let most = before;
+    const watch = setInterval(async () => {
+      most = Math.max(most, await memoryMb(closed));
+    }, 20);
+    const answered = connections.map((connection) => connection.until((text) => text.includes('"ok"'), 30_000));
+    await Promise.all(answered).finally(() => clearInterval(watch));
+    assert.ok(most - before < GROWTH_MAX_MB, `${before} MB before, ${most} MB`);
+    for (const connection of connections) connection.leave();
   });
 
   it('leaves the connection in step: the body is skipped, and what follows is the next request', async () => {

@@ -2,6 +2,9 @@
 // and a scrape see of it.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { accessLines } from '../support/access-log.ts';
 import { BARE_ENV, BINARY, run } from '../support/child-process.ts';
@@ -78,7 +81,7 @@ describe('A setting reaches its room', () => {
     assert.equal((await ask(padded(201))).status, 413);
   });
 
-  it('--redirect-token-ttl', async () => {
+  it('--site-id with secrets, domains and a map turns redirects on, for --redirect-token-ttl (R-004)', async () => {
     const map = {
       schema: 3,
       version: 1,
@@ -102,6 +105,20 @@ describe('A setting reaches its room', () => {
     assert.equal(answer.status, 307);
     const issuedMs = Date.parse(((await answer.json()) as ErrorAnswer).error.expires_at ?? '') - 90_000;
     assert.ok(issuedMs >= askedMs && issuedMs <= answeredMs, `${askedMs} ${issuedMs} ${answeredMs}`);
+  });
+
+  it('none brings a sibling map, nor does a variable or a file: only a push does (R-006)', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'no-map-'));
+    const map = JSON.stringify({ schema: 3, version: 1, region: 'eu', sites: [], placements: [] });
+    for (const name of ['sibling-map.json', 'sibling_map.json']) writeFileSync(join(folder, name), map);
+    const env = { HIVENET_ROUTER_SIBLING_MAP: map, HIVENET_ROUTER_SIBLING_MAP_FILE: join(folder, 'sibling-map.json') };
+    const site = ['--site-id', 'site-fr-1', '--redirect-allowed-domains', '.example.com'];
+    const own = await startRouter(site, { HIVENET_ROUTER_REDIRECT_SECRETS: SECRETS, ...env }, folder);
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+    const held = await fetch(`${own.url}/admin/sibling-map`, { headers });
+    assert.equal(await held.text(), '{"schema":3,"version":0,"sites":[],"placements":[]}');
+    await own.kill();
+    rmSync(folder, { recursive: true });
   });
 
   it('--engine: healthy ones and others stand in the metrics, and in the log why one is not ready', async () => {

@@ -91,7 +91,7 @@ describe('an accepted token', () => {
     assert.deepEqual(await rejections(site), counted());
   });
 
-  it('names a body that is no request: 400, after the token has passed (R-133, R-109)', async () => {
+  it('names a body that is no request: 400, after the token has passed (R-133)', async () => {
     const site = siteB();
     const token = tokenForB({ bodyHash: sha256Hex('{}') });
     assert.equal(await outcomeOf(follow(site, token, { body: '{}' })), '400 request_invalid');
@@ -125,10 +125,17 @@ describe('an accepted token', () => {
   });
 
   it('leaves A free of everything: nothing but the 307 happens there (R-027, R-132)', async () => {
-    const site = siteA();
-    for (let count = 0; count < 20; count += 1) await site.ask(CHAT, CHAT_BODY, bearer('key-1'));
+    const site = siteA({ agents: [{ models: ['here'], capacity: 1 }] });
+    for (let count = 0; count < 20; count += 1) {
+      assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '307 model_redirected');
+    }
+    const [agent] = site.ports.agents.all();
+    assert.deepEqual([agent?.active, agent?.isLeaving], [0, false]);
     assert.deepEqual(site.engineCalls, []);
     assert.equal(site.ports.redirect?.ledger.size, 0);
     assert.equal(await site.metric('http_server_active_requests'), 0);
+    // The one slot is free: what is served here is admitted as if nothing had been.
+    assert.equal(await outcomeOf(site.ask(CHAT, { model: 'here' }, bearer('key-1'))), '200');
+    assert.equal(site.engineCalls.length, 1);
   });
 });

@@ -21,6 +21,12 @@ export const EXEMPTIONS: readonly Exemption[] = [
     reason: 'the choice says wake_here, but nothing is held then',
   },
   {
+    requirement: 'R-136',
+    waitsFor: 'holding',
+    isPartly: true,
+    reason: 'served here and redirected once more; nothing is held',
+  },
+  {
     requirement: 'R-140',
     waitsFor: 'holding',
     isPartly: true,

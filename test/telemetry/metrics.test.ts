@@ -46,7 +46,7 @@ describe('createMetrics()', () => {
     );
   });
 
-  it('counts redirects by model, site and hop, and has no such series before (R-199, R-200)', async () => {
+  it('counts redirects by model, site and hop, and has no such series before (R-199)', async () => {
     const metrics = metricsOn();
     assert.deepEqual(await samples(metrics, 'hivenet_redirects_total'), []);
     metrics.redirect?.redirected({ model: 'm', site: 'site-fr-2', hop: 1 });
@@ -119,7 +119,7 @@ describe('createMetrics()', () => {
     ]);
   });
 
-  it('keeps its series apart from those of another router in the same process (R-216)', async () => {
+  it('keeps its series apart from those of another router in the same process', async () => {
     const one = metricsOn();
     const other = metricsOn();
     one.redirect?.refused('body');
