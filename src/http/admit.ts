@@ -2,7 +2,7 @@
 // judged.
 
 import { type BodyOrder, readContent } from './body.ts';
-import { type Admitted, type Arrival, type Entrance, finishEntrance } from './entrance.ts';
+import { type Admitted, type Arrival, type Entrance, finishEntrance, refuseBody } from './entrance.ts';
 import type { ReceivedBody } from './received-body.ts';
 import type { RouterPorts } from './router-ports.ts';
 
@@ -14,7 +14,7 @@ export interface Admission {
 
 /**
  * The body is decoded before its token is used up, so that a bomb costs no token (D-37); but a body that the token was
- * not issued for is first of all a refused token (D-36). Throws as `finishEntrance` and `readContent` do.
+ * not issued for is first of all a refused token (D-36). Throws as `refuseBody`, `readContent` and `finishEntrance` do.
  */
 export async function admit(
   ports: RouterPorts,
@@ -22,10 +22,7 @@ export async function admit(
   entrance: Entrance,
   { order, received }: { readonly order: BodyOrder; readonly received: ReceivedBody },
 ): Promise<Admission> {
-  if (entrance.kind === 'token' && received.hash() !== entrance.claims.bodyHash) {
-    const admitted = finishEntrance(ports, arrival, entrance, received);
-    return { admitted, content: await readContent(ports.bodies, order, received) };
-  }
+  const refused = refuseBody(ports, arrival, entrance, received);
   const content = await readContent(ports.bodies, order, received);
-  return { admitted: finishEntrance(ports, arrival, entrance, received), content };
+  return { admitted: refused ?? finishEntrance(ports, arrival, entrance), content };
 }

@@ -11,6 +11,7 @@ import {
 } from '../auth/authenticate.ts';
 import type { Credentials } from '../auth/credentials.ts';
 import { RouterError } from '../errors.ts';
+import { fault, ok, type Result } from '../lib/result.ts';
 import type { RedirectClaims } from '../redirect/claims.ts';
 import { fallbackPassage, type Passage, passageOf } from '../redirect/next-hop.ts';
 import { type Refusal, verifyBeforeBody, verifyBody } from '../redirect/verify.ts';
@@ -68,41 +69,49 @@ export function enter(ports: RouterPorts, arrival: Arrival): Entrance {
   return { kind: 'token', redirect, claims: verdict.value };
 }
 
-/** Checks 7 and 8, the allowlist and the mark for a token; nothing more for a new request. Throws 401, 400 or 403. */
-export function finishEntrance(ports: RouterPorts, arrival: Arrival, entrance: Entrance, body: ReceivedBody): Admitted {
+/** Check 7: how a request goes on whose body its token was not issued for; undefined for any other. Throws 401, 400. */
+export function refuseBody(
+  ports: RouterPorts,
+  arrival: Arrival,
+  entrance: Entrance,
+  body: ReceivedBody,
+): Admitted | undefined {
+  if (entrance.kind === 'new') return undefined;
+  const verdict = verifyBody(entrance.claims, body.hash());
+  return verdict.ok ? undefined : enterOnOwnKey(ports, arrival, verdict.fault);
+}
+
+/** Check 8, the allowlist and the mark for a token; nothing more for a new request. Throws 401, 400 or 403. */
+export function finishEntrance(ports: RouterPorts, arrival: Arrival, entrance: Entrance): Admitted {
   if (entrance.kind === 'new') return entrance.admitted;
-  const outcome = useToken(ports, entrance.redirect, entrance.claims, body);
-  if (!outcome.ok) return enterOnOwnKey(ports, arrival, outcome.refusal);
-  const { claims } = entrance;
+  const { redirect, claims } = entrance;
+  const caller = useToken(ports, redirect, claims);
+  if (!caller.ok) return enterOnOwnKey(ports, arrival, caller.fault);
   return {
-    caller: outcome.caller,
+    caller: caller.value,
     passage: passageOf(claims),
     scope: claims.scope,
     claims,
   };
 }
 
-type TokenUse = { readonly ok: true; readonly caller: Caller } | { readonly ok: false; readonly refusal: Refusal };
-
 /**
- * Check 7, check 8, the allowlist here (A5) and the mark. No await in between, or two requests could both pass the
- * look-up before either marks (R-111).
+ * Check 8, the allowlist here (A5) and the mark. No await in between, or two requests could both pass the look-up before
+ * either marks (R-111).
  */
-function useToken(ports: RouterPorts, redirect: RedirectSite, claims: RedirectClaims, body: ReceivedBody): TokenUse {
-  const verdict = verifyBody(claims, body.hash());
-  if (!verdict.ok) return { ok: false, refusal: verdict.fault };
+function useToken(ports: RouterPorts, redirect: RedirectSite, claims: RedirectClaims): Result<Caller, Refusal> {
   const nowMs = ports.nowMs();
   const spent = redirect.ledger.check(claims, nowMs);
   if (spent !== undefined) {
     if (redirect.ledger.isFull)
       ports.log.rarely('ledger_full', 'Refusing every redirect token: the ledger of used token IDs is full');
-    return { ok: false, refusal: { reason: spent, authentic: claims } };
+    return fault({ reason: spent, authentic: claims });
   }
   const caller = callerOfKey(ports.auth, claims.keyId);
-  if (caller === undefined) return { ok: false, refusal: { reason: 'key', authentic: claims } };
+  if (caller === undefined) return fault({ reason: 'key', authentic: claims });
   if (!mayUseModel(caller, claims.model)) throw forbidden(claims.model);
   redirect.ledger.markUsed(claims, nowMs);
-  return { ok: true, caller };
+  return ok(caller);
 }
 
 /** The key may not use the model: the request ends here and is never redirected. */

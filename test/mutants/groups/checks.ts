@@ -62,9 +62,7 @@ const USE_TESTS = [
   'test/http/credentials.test.ts',
 ];
 
-const BODY_BLOCK = `  const verdict = verifyBody(claims, body.hash());
-  if (!verdict.ok) return { ok: false, refusal: verdict.fault };
-`;
+const BODY_CHECK = '  const verdict = verifyBody(entrance.claims, body.hash());\n';
 const CALLER = '  const caller = callerOfKey(ports.auth, claims.keyId);\n';
 const MODEL_LINE = '  if (!mayUseModel(caller, claims.model)) throw forbidden(claims.model);\n';
 const MARK_LINE = '  redirect.ledger.markUsed(claims, nowMs);\n';
@@ -89,12 +87,16 @@ const AFTER_BODY: readonly Mutant[] = [
       [MARK_LINE, MODEL_LINE],
     ],
     'the mark is made before the body': [
-      [BODY_BLOCK, `  redirect.ledger.markUsed(claims, ports.nowMs());\n${BODY_BLOCK}`],
+      [BODY_CHECK, `  entrance.redirect.ledger.markUsed(entrance.claims, ports.nowMs());\n${BODY_CHECK}`],
       [MARK_LINE, ''],
     ],
     'body and replay change places': [
-      [BODY_BLOCK, ''],
-      [CALLER, BODY_BLOCK + CALLER],
+      [
+        BODY_CHECK,
+        `  const early = entrance.redirect.ledger.check(entrance.claims, ports.nowMs());
+  if (early !== undefined) return enterOnOwnKey(ports, arrival, { reason: early, authentic: entrance.claims });
+${BODY_CHECK}`,
+      ],
     ],
     'the ledger is asked before the body and marked after it': [
       [
@@ -114,8 +116,8 @@ const AFTER_BODY: readonly Mutant[] = [
     'the key is checked last of all': [
       [KEY_MATCHES, '() => true'],
       [
-        '  const { claims } = entrance;\n',
-        `  const { claims } = entrance;
+        '  const { redirect, claims } = entrance;\n',
+        `  const { redirect, claims } = entrance;
   if (!${KEY_MATCHES}(claims.keyId)) return enterOnOwnKey(ports, arrival, { reason: 'key', authentic: claims });
 `,
       ],
