@@ -38,7 +38,7 @@ export class RunningRequest {
   #lastTokenMs: number | undefined;
   #endedBy: FinishedReason | undefined;
 
-  /** Only once the request's body is read (see `Connection.allowSilence`). */
+  /** Only once the request's body is read, which no deadline bounds here (see `Connection.allowSilence`). */
   constructor(turn: Turn, promptTokens: number) {
     this.#turn = turn;
     this.#startedMs = turn.ports.nowMs();

@@ -58,7 +58,7 @@ const BPF_RET_K = 0x06;
  * last (socket(7), SO_ATTACH_REUSEPORT_CBPF). Once the other is closed the program points past the end and counts no
  * more. Throws an Error when it cannot be done; nothing has changed then.
  */
-export function steerToLast(socket: ListeningSocket): void {
+function steerToLast(socket: ListeningSocket): void {
   const libc = dlopen('libc.so.6', {
     setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
   });
