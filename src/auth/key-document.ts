@@ -9,6 +9,8 @@ import type { ApiKey } from './api-key.ts';
 import { boundedList, describeIssue, fitsName, jsonObject, NAME_MAX_BYTES, Name } from './key-fields.ts';
 import { formatQuota, KEY_MODELS_MAX, Quota } from './key-quota.ts';
 
+/** Of a replacement as JSON text (api.md §2, D-60). */
+export const KEYS_MAX_BYTES = 16 * 1024 * 1024;
 /** Most keys in one replacement, and so in the registry. */
 export const KEYS_MAX = 100_000;
 

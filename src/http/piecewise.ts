@@ -5,14 +5,12 @@ import type { Context } from 'hono';
 import type { ErrorCode } from '../errors.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 import { endRecord, logFailure } from './record-request.ts';
-import { statusOf, wireCodeOf } from './respond.ts';
+import { JSON_HEADERS, statusOf, wireCodeOf } from './respond.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 import type { Turns } from './turns.ts';
 
 /** Characters that are sent in one go; a text up to here goes out whole, with its length. */
 const PART_LENGTH = 65_536;
-
-const HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
 /** 200 with the text that `pieces` are together, each made in a few milliseconds. Ends the request's record. */
 export async function piecewiseResponse(
@@ -21,8 +19,8 @@ export async function piecewiseResponse(
   pieces: Iterator<string>,
 ): Promise<Response> {
   const first = await takePart(pieces, ports.turns);
-  if (first.isLast) return new Response(first.text, { headers: HEADERS });
-  if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS });
+  if (first.isLast) return new Response(first.text, { headers: JSON_HEADERS });
+  if (c.req.method === 'HEAD') return new Response(null, { headers: JSON_HEADERS });
   const { record } = c.var;
   record.streaming = true;
   const end = (code?: ErrorCode, cause?: unknown): void => {
@@ -35,7 +33,7 @@ export async function piecewiseResponse(
   };
   return new Response(
     partsStream(first, () => takePart(pieces, ports.turns), end),
-    { headers: HEADERS },
+    { headers: JSON_HEADERS },
   );
 }
 

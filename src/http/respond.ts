@@ -80,12 +80,16 @@ export function errorBody(
   return { type: 'error', error: { type, message: redactText(message), code, param: null, source, ...more } };
 }
 
+export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;
+
 /** A JSON response in one write with its length. */
 export function jsonResponse(status: number, body: unknown, headers: ErrorHeaders = {}): Response {
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-  });
+  return jsonText(status, JSON.stringify(body), headers);
+}
+
+/** The same of JSON made by hand, where a number must keep digits that no JavaScript number holds (D-58). */
+export function jsonText(status: number, text: string, headers: ErrorHeaders = {}): Response {
+  return new Response(text, { status, headers: { ...JSON_HEADERS, ...headers } });
 }
 
 /** The headers that tell a client how to go on after this error. */

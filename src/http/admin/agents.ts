@@ -3,7 +3,7 @@
 
 import type { Handler } from 'hono';
 import type { Agent } from '../../agents/agent.ts';
-import { parsePushedAgent } from '../../agents/agent-document.ts';
+import { AGENT_PUSH_MAX_BYTES, parsePushedAgent } from '../../agents/agent-document.ts';
 import { formatAgentDocument } from '../../agents/format-agent.ts';
 import { AGENTS_MAX, type AgentOrigin } from '../../agents/registry.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
@@ -38,7 +38,7 @@ export function readAgent(ports: RouterPorts): OneAgent {
 export function pushAgent(ports: RouterPorts): OneAgent {
   return async (c) => {
     const id = c.req.param('id');
-    const body = await readAdminBody(ports, c);
+    const body = await readAdminBody(ports, c, AGENT_PUSH_MAX_BYTES);
     if (!body.ok) return body.fault;
     const refused = refusalOf(ports, id, 'replace');
     if (refused !== undefined) return refused;

@@ -1,7 +1,7 @@
 // `/admin/api-keys`: the registry of pushed keys, replaced whole and read without hashes (api.md, section 10).
 
 import type { Handler } from 'hono';
-import { formatKeys, parseKeyReplacement } from '../../auth/key-document.ts';
+import { formatKeys, KEYS_MAX_BYTES, parseKeyReplacement } from '../../auth/key-document.ts';
 import type { KeyRegistry } from '../../auth/key-registry.ts';
 import { fault } from '../../lib/result.ts';
 import { decodeUtf8 } from '../../lib/utf8.ts';
@@ -23,7 +23,7 @@ export function replaceKeys(ports: RouterPorts): Handler<RouterEnv> {
   return async (c) => {
     const registry = registryOf(ports);
     if (registry === undefined) return adminError(501, INACTIVE);
-    const body = await readAdminBody(ports, c);
+    const body = await readAdminBody(ports, c, KEYS_MAX_BYTES);
     if (!body.ok) return body.fault;
     const answer = await pushes.run(body.value.byteLength, () => acceptKeys(ports, registry, body.value));
     return answer ?? adminError(503, TOO_MANY, { 'retry-after': '1' });

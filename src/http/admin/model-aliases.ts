@@ -1,7 +1,7 @@
 // `/admin/model-aliases`: the alias table, replaced whole in memory until the next reload of its file, and read back.
 
 import type { Handler } from 'hono';
-import { parseAliasPush } from '../../routing/alias-document.ts';
+import { ALIASES_MAX_BYTES, parseAliasPush } from '../../routing/alias-document.ts';
 import { currentMap, whyRealModel } from '../model-aliases.ts';
 import { adminError, jsonResponse } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
@@ -15,7 +15,7 @@ export function readAliases(ports: RouterPorts): Handler<RouterEnv> {
 /** `PUT`: 200 and the table is replaced, or 400 with every broken rule and nothing changes. */
 export function replaceAliases(ports: RouterPorts): Handler<RouterEnv> {
   return async (c) => {
-    const body = await readAdminBody(ports, c);
+    const body = await readAdminBody(ports, c, ALIASES_MAX_BYTES);
     if (!body.ok) return body.fault;
     const parsed = parseAliasPush(body.value, (name) => whyRealModel(ports, currentMap(ports), name));
     if (!parsed.ok) {

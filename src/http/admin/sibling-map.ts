@@ -4,10 +4,10 @@ import type { Handler } from 'hono';
 import { formatSiblingMap } from '../../site/format-sibling-map.ts';
 import { warnAboutMap } from '../../site/map-warnings.ts';
 import { parseSiblingMap } from '../../site/parse-sibling-map.ts';
-import type { SiblingMap } from '../../site/sibling-map.ts';
+import { MAP_MAX_BYTES, type SiblingMap } from '../../site/sibling-map.ts';
 import { warnOfHiddenAliases } from '../model-aliases.ts';
 import { piecewiseResponse } from '../piecewise.ts';
-import { adminError } from '../respond.ts';
+import { adminError, jsonText } from '../respond.ts';
 import type { RedirectSite, RouterEnv, RouterPorts } from '../router-ports.ts';
 import { readAdminBody } from './admin-body.ts';
 import { PushQueue } from './push-queue.ts';
@@ -24,7 +24,7 @@ export function pushSiblingMap(ports: RouterPorts): Handler<RouterEnv> {
   return async (c) => {
     const { redirect } = ports;
     if (redirect === undefined) return adminError(501, DISABLED);
-    const body = await readAdminBody(ports, c);
+    const body = await readAdminBody(ports, c, MAP_MAX_BYTES);
     if (!body.ok) return body.fault;
     const answer = await pushes.run(body.value.byteLength, () => acceptPush(ports, redirect, body.value));
     return answer ?? adminError(503, TOO_MANY, { 'retry-after': '1' });
@@ -73,9 +73,4 @@ function replaceMap(ports: RouterPorts, redirect: RedirectSite, map: SiblingMap)
 /** Enough of a map's content hash to compare two sites' logs (D-59). */
 function shortHash(map: SiblingMap): string {
   return map.contentHash.slice(0, 16);
-}
-
-/** JSON made by hand, because a version up to 2^64−1 must keep its digits (D-58). */
-function jsonText(status: number, text: string): Response {
-  return new Response(text, { status, headers: { 'content-type': 'application/json; charset=utf-8' } });
 }
