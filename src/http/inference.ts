@@ -6,14 +6,14 @@ import type { Context, Handler } from 'hono';
 import { mayUseModel } from '../auth/authenticate.ts';
 import { readCredentials } from '../auth/credentials.ts';
 import { RouterError } from '../errors.ts';
+import { splitTarget } from '../lib/query.ts';
 import { decideRoute, type RouteFacts, type StayDecision, stay } from '../routing/decide-route.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
 import { readInferenceRequest, replaceModel } from '../routing/inference-request.ts';
-import { EMPTY_MAP } from '../site/sibling-map.ts';
 import { type Admission, admit } from './admit.ts';
 import { type BodyOrder, readBody } from './body.ts';
 import { type Admitted, type Arrival, type Entrance, enter, forbidden } from './entrance.ts';
-import { resolveModel } from './model-aliases.ts';
+import { currentMap, resolveModel } from './model-aliases.ts';
 import type { ReceivedBody } from './received-body.ts';
 import { redirectResponse } from './redirect.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
@@ -48,13 +48,12 @@ export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<
 
 function arrive(ports: RouterPorts, endpoint: Endpoint, c: Context<RouterEnv>): Arrival {
   const { record } = c.var;
-  const mark = record.target.indexOf('?');
   return {
     endpoint,
     headers: c.req.raw.headers,
-    credentials: readCredentials(c.req.raw.headers, mark === -1 ? '' : record.target.slice(mark)),
+    credentials: readCredentials(c.req.raw.headers, splitTarget(record.target).query),
     record,
-    map: ports.redirect?.maps.current() ?? EMPTY_MAP,
+    map: currentMap(ports),
   };
 }
 
@@ -90,7 +89,7 @@ function readAsked(
 /** The redirect, or undefined when the request is to be served here. Throws when it can be neither. */
 function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Response | undefined {
   const local = ports.agents.presence(asked.model, arrival.endpoint.capability);
-  const decision = decideRoute(factsOf(ports, arrival, asked, local), ports.nowMs());
+  const decision = decideRoute(routeFacts(ports, arrival, asked, local), ports.nowMs());
   if (decision.kind !== 'redirect') return stayOrThrow(decision, arrival, asked);
   const { redirect } = ports;
   const response =
@@ -98,7 +97,7 @@ function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Res
   return response ?? stayOrThrow(stay(local), arrival, asked);
 }
 
-function factsOf(ports: RouterPorts, arrival: Arrival, asked: Asked, local: RouteFacts['local']): RouteFacts {
+function routeFacts(ports: RouterPorts, arrival: Arrival, asked: Asked, local: RouteFacts['local']): RouteFacts {
   return {
     local,
     model: asked.model,

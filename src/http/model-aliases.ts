@@ -17,12 +17,12 @@ export function resolveModel(ports: RouterPorts, arrival: Arrival, admitted: Adm
   const models = modelsOf(ports, arrival.map, sent);
   if (models === undefined) return sent;
   arrival.record.alias = sent;
-  const model = resolveAlias(models, factsOf(ports, arrival, admitted));
+  const model = resolveAlias(models, aliasFacts(ports, arrival, admitted));
   if (model === undefined) throw forbidden(sent);
   return model;
 }
 
-function factsOf(ports: RouterPorts, { endpoint, map }: Arrival, { caller, scope }: Admitted): AliasFacts {
+function aliasFacts(ports: RouterPorts, { endpoint, map }: Arrival, { caller, scope }: Admitted): AliasFacts {
   const here = ports.redirect?.siteId;
   return {
     mayUse: (model) => mayUseModel(caller, model),

@@ -2,7 +2,7 @@
 // and the client's own query (product page, "The redirect token"; clients.md section 7, point 7).
 
 import type { Caller } from '../auth/authenticate.ts';
-import { queryParts } from '../lib/query.ts';
+import { queryParts, splitTarget } from '../lib/query.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import type { RedirectClaims } from '../redirect/claims.ts';
 import { nextClaims } from '../redirect/next-hop.ts';
@@ -86,9 +86,7 @@ function claimsOf(
 
 /** Never from `Host`, the scheme of this request or its target: only from the map and from constants (R-077). */
 function locationOf(site: Site, arrival: Arrival, token: string): string | undefined {
-  const { target } = arrival.record;
-  const mark = target.indexOf('?');
-  const kept = mark === -1 ? [] : queryParts(target.slice(mark)).filter((part) => part.name !== 'rt');
+  const kept = queryParts(splitTarget(arrival.record.target).query).filter((part) => part.name !== 'rt');
   const query = [...kept.map((part) => part.raw), `rt=${token}`].join('&');
   const location = `${site.url}${arrival.endpoint.path}?${query}`;
   return location.length <= LOCATION_MAX && LOCATION_FORM.test(location) ? location : undefined;

@@ -8,6 +8,12 @@ export interface QueryPart {
   readonly name: string;
 }
 
+/** A request target in two: what stands before its first `?`, and from there on the query; '' without one. */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+  const mark = target.indexOf('?');
+  return mark === -1 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark) };
+}
+
 /** Splits `?a=1&b` (the leading `?` is optional) in order. Joined by `&`, the raw parts are the query again. */
 export function queryParts(search: string): readonly QueryPart[] {
   const text = search.startsWith('?') ? search.slice(1) : search;

@@ -1,7 +1,7 @@
 // Keeps redirect tokens out of everything that is written down. One place for every sink, so that no sink can forget
 // a spelling (D-70).
 
-import { queryParts } from '../lib/query.ts';
+import { queryParts, splitTarget } from '../lib/query.ts';
 
 const TOKEN_TEXT = /v2\.[A-Za-z0-9_-]{1,16}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g;
 
@@ -10,10 +10,10 @@ const TOKEN_TEXT = /v2\.[A-Za-z0-9_-]{1,16}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g;
  * else stays as sent (R-205, R-206).
  */
 export function redactTarget(target: string): string {
-  const mark = target.indexOf('?');
-  if (mark === -1) return redactText(target);
-  const parts = queryParts(target.slice(mark)).map((part) => (part.name === 'rt' ? 'rt=REDACTED' : part.raw));
-  return redactText(`${target.slice(0, mark)}?${parts.join('&')}`);
+  const { path, query } = splitTarget(target);
+  if (query === '') return redactText(target);
+  const parts = queryParts(query).map((part) => (part.name === 'rt' ? 'rt=REDACTED' : part.raw));
+  return redactText(`${path}?${parts.join('&')}`);
 }
 
 /** The second net: anything that looks like a token, in any text. */

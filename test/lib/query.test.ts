@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { queryParts } from '../../src/lib/query.ts';
+import { queryParts, splitTarget } from '../../src/lib/query.ts';
 
 function names(search: string): readonly string[] {
   return queryParts(search).map((part) => part.name);
@@ -28,6 +28,22 @@ const PIECES = [
   '%C3%A9',
   '.',
 ];
+
+describe('splitTarget()', () => {
+  const targets = [
+    ['/a', '/a', ''],
+    ['/a?', '/a', '?'],
+    ['/a?b=1&c', '/a', '?b=1&c'],
+    ['/a?b?c', '/a', '?b?c'],
+    ['?b', '', '?b'],
+    ['', '', ''],
+  ] as const;
+  for (const [target, path, query] of targets) {
+    it(`cuts ${JSON.stringify(target)} at its first question mark`, () => {
+      assert.deepEqual(splitTarget(target), { path, query });
+    });
+  }
+});
 
 describe('queryParts()', () => {
   it('keeps every part as sent, in order (D-47)', () => {

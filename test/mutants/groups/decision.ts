@@ -56,7 +56,7 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
   'the choice forgets the key': ['keyId: asked.admitted.caller.keyId', "keyId: ''"],
   'agents of any kind serve': ['presence(asked.model, arrival.endpoint.capability)', "presence(asked.model, 'llm')"],
   'placements of any kind redirect': ['kind: arrival.endpoint.kind', "kind: 'chat'"],
-  'a token in the query is not read': ["mark === -1 ? '' : record.target.slice(mark)", "''"],
+  'a token in the query is not read': ['splitTarget(record.target).query', "''"],
   'what nobody serves is a 503': [
     "case 'notFound':\n      throw new RouterError(\n        'model_not_found'",
     "case 'notFound':\n      throw new RouterError(\n        'no_agents_available'",

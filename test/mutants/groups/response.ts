@@ -79,7 +79,7 @@ const REDACTION: readonly Mutant[] = mutantsOf(
     'the first token alone is redacted': ['_-]+/g', '_-]+/'],
     'what looks like a token is logged': ["text.includes('v2.') ? text.replace(TOKEN_TEXT, 'REDACTED') : text", 'text'],
     'every parameter is redacted': ["'rt=REDACTED' : part.raw", "'rt=REDACTED' : 'REDACTED'"],
-    'a path is not looked through': ['if (mark === -1) return redactText(target)', 'if (mark === -1) return target'],
+    'a path is not looked through': ["if (query === '') return redactText(target)", "if (query === '') return target"],
   },
 );
 
