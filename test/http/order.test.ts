@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KEYS } from '../support/test-keys.ts';
 import { bearer, FIXTURE_MAP, placement, type TestRouterSettings } from '../support/test-router.ts';
+import { untouched } from './body-reading.ts';
 import {
   CHAT,
   CHAT_BODY,
@@ -137,15 +138,7 @@ describe('the order of handling', () => {
   it('lets a bad scope beat 413, 415, a bad body and 403 (D-02)', async () => {
     const headers = { ...bearer('key-1'), 'x-hivenet-scope': 'eu' };
     const site = siteA({ maxRequestBytes: 10 });
-    const untouched = new ReadableStream<Uint8Array>(
-      {
-        pull: () => {
-          throw new Error('the body was read');
-        },
-      },
-      { highWaterMark: 0 },
-    );
-    const response = await sendStream(site, CHAT, untouched, { ...headers, 'content-encoding': 'gzip' });
+    const response = await sendStream(site, CHAT, untouched(), { ...headers, 'content-encoding': 'gzip' });
     assert.match(String((await errorOf(response))['message']), /X-Hivenet-Scope/);
     for (const body of ['{', CHAT_BODY]) {
       const answer = await site.ask(CHAT, body, { ...bearer('key-2'), 'x-hivenet-scope': 'eu' });

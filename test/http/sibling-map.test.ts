@@ -6,6 +6,7 @@ import { MAP_MAX_BYTES } from '../../src/site/sibling-map.ts';
 import { FIELD_RULES, nth } from '../site/field-rules.ts';
 import { edited, textOf, VALID_MAP } from '../site/map-document.ts';
 import { ADMIN_KEY, bearer, createTestRouter, FIXTURE_MAP, placement } from '../support/test-router.ts';
+import { untouched } from './body-reading.ts';
 import { held, PATH, push } from './map-pushing.ts';
 import { CHAT, CHAT_BODY, locationOf, outcomeOf, siteA, siteB, tokenForB } from './redirect-fixture.ts';
 
@@ -195,18 +196,10 @@ describe('/admin/sibling-map', () => {
     assert.match(await push(site, padded(MAP_MAX_BYTES)), /^200 /);
     assert.match(await push(site, padded(MAP_MAX_BYTES + 1)), /^400 \{"error":"/);
     const declared = { authorization: `Bearer ${ADMIN_KEY}`, 'content-length': String(MAP_MAX_BYTES + 1) };
-    const untouched = new ReadableStream<Uint8Array>(
-      {
-        pull: () => {
-          throw new Error('the body was read');
-        },
-      },
-      { highWaterMark: 0 },
-    );
     const response = await site.send(PATH, {
       method: 'POST',
       headers: declared,
-      body: untouched,
+      body: untouched(),
       duplex: 'half',
     } as RequestInit);
     assert.equal(response.status, 400);

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bearer, FIXTURE_MAP, NOW_MS, placement, type TestRouter } from '../support/test-router.ts';
+import { untouched } from './body-reading.ts';
 import {
   CHAT,
   CHAT_BODY,
@@ -208,15 +209,7 @@ describe('a body that takes its time', () => {
 
   it('is not waited for when checks 1 to 6 refuse: no byte of it is read (R-113)', async () => {
     for (const token of ['x', `${tokenForB()}x`, tokenForB({ issuedMs: 0 }), tokenForB({ keyId: 'key-dis' })]) {
-      const untouched = new ReadableStream<Uint8Array>(
-        {
-          pull: () => {
-            throw new Error('the body was touched');
-          },
-        },
-        { highWaterMark: 0 },
-      );
-      const response = await sendStream(siteB(), `${CHAT}?rt=${token}`, untouched, { 'content-length': '10485760' });
+      const response = await sendStream(siteB(), `${CHAT}?rt=${token}`, untouched(), { 'content-length': '10485760' });
       assert.equal(await outcomeOf(response), '401 unauthorized');
     }
   });
