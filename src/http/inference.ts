@@ -37,7 +37,7 @@ export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<
     const order = bodyOrder(ports, c, entrance);
     const received = await readBody(ports.bodies, order);
     const admission = await admit(ports, arrival, entrance, { order, received });
-    const asked = readAsked(ports, arrival, admission, received);
+    const asked = await readAsked(ports, arrival, admission, received);
     arrival.record.model = asked.model;
     return (
       redirectOrStay(ports, arrival, asked) ??
@@ -72,18 +72,18 @@ function bodyOrder(ports: RouterPorts, c: Context<RouterEnv>, entrance: Entrance
  * A token brings its model along, and the engine is sent that one, no alias resolved again (R-130, D-38); a new request
  * names its own, or an alias (R-018).
  */
-function readAsked(
+async function readAsked(
   ports: RouterPorts,
   arrival: Arrival,
   { admitted, content }: Admission,
   received: ReceivedBody,
-): Asked {
-  const request = readInferenceRequest(content);
+): Promise<Asked> {
+  const request = await ports.turns.complete(readInferenceRequest(content));
   if (!request.ok) throw new RouterError('request_invalid', request.fault);
-  const sent = request.value.model;
+  const { model: sent, modelAt } = request.value;
   const model = admitted.claims?.model ?? resolveModel(ports, arrival, admitted, sent);
   if (!mayUseModel(admitted.caller, model)) throw forbidden(model);
-  return { admitted, model, received, forwarded: model === sent ? content : replaceModel(content, model) };
+  return { admitted, model, received, forwarded: model === sent ? content : replaceModel(content, modelAt, model) };
 }
 
 /** The redirect, or undefined when the request is to be served here. Throws when it can be neither. */

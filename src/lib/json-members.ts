@@ -1,9 +1,23 @@
-// Where a member's value stands in the bytes of a JSON object, without building the object: of a request body only a
-// few fields are read, and parsing all of it takes about three times as long, the dearest step of a redirect.
+// Whether bytes are one JSON document (RFC 8259), and where in it a member's value stands, without building anything: of a
+// request body only a few fields are read, and a few kilobytes sent can make a tree of values that takes a second and a
+// gigabyte. Apart from strict-json.ts, which reads values; here each byte is looked at once, and any byte can be the last
+// one before a pause.
 
 import { Buffer } from 'node:buffer';
+import { escapeEnd, isBlank, literalEnd, numberEnd, plainEnd } from './json-bytes.ts';
 import { JsonTokens } from './json-tokens.ts';
-import { encodeUtf8 } from './utf8.ts';
+import { fault, ok, type Result } from './result.ts';
+import { complete, type Steps } from './steps.ts';
+import { encodeUtf8, findInvalidUtf8 } from './utf8.ts';
+
+/** Arrays and objects within each other. Engines' own parsers give up at about as many, or earlier. */
+export const DEPTH_MAX = 1_000;
+
+/** Bytes from pause to pause, a millisecond of the densest JSON. */
+const SLICE_BYTES = 262_144;
+
+/** As an escape, a byte of a name takes at most six: `\u0061`. */
+const ESCAPED_BYTES = 6;
 
 /** Bytes `start` up to, not including, `end`. */
 export interface ByteSpan {
@@ -11,8 +25,22 @@ export interface ByteSpan {
   readonly end: number;
 }
 
+/** Which rule of JSON, or of this reader, a document breaks first; UTF-8 comes before all else. */
+export type JsonFlaw = 'not_utf8' | 'not_json' | 'too_deep';
+
+/** What is known of a valid document. */
+export interface ScannedJson {
+  readonly isObject: boolean;
+  /**
+   * The first and the last value of the top-level members with the asked name: no, one, or two spans. More than one is the
+   * caller's to judge, since parsers differ in which they take.
+   */
+  readonly spans: readonly ByteSpan[];
+}
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const BRACKET_END = 0x5d;
@@ -20,93 +48,161 @@ const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 
 /**
- * The values of every top-level member whose decoded name is `name`, in order: a second one is the caller's to refuse,
- * since parsers differ in which they take. `bytes` are one valid JSON document in UTF-8, `name` is well-formed; for
- * anything else the spans mean nothing, but lie within `bytes` and are found in linear time. None if the document is
- * not an object.
+ * Reads one document: UTF-8 without a byte order mark, at most {@link DEPTH_MAX} deep, at most
+ * 1,024 digits in a row, nothing after it. Names are compared decoded; `name` is well-formed. Time is linear, memory
+ * constant, and it pauses every `sliceBytes`.
  */
+export function* scanMembers(
+  bytes: Uint8Array,
+  name: string,
+  sliceBytes: number = SLICE_BYTES,
+): Steps<Result<ScannedJson, JsonFlaw>> {
+  if ((yield* findInvalidUtf8(bytes, sliceBytes)) !== undefined) return fault('not_utf8');
+  const scan = new MemberScan(bytes, name);
+  for (let end = sliceBytes; scan.readTo(Math.min(end, bytes.length)) && end < bytes.length; end += sliceBytes) yield;
+  return scan.outcome;
+}
+
+/** The same in one go, for short documents: the spans, none unless the document is a valid object. */
 export function findMembers(bytes: Uint8Array, name: string): readonly ByteSpan[] {
-  const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const nameBytes = encodeUtf8(name);
-  const spans: ByteSpan[] = [];
-  let at = skipBlanks(json, 0);
-  if (json[at] !== BRACE) return spans;
-  at = skipBlanks(json, at + 1);
-  while (json[at] === QUOTE) {
-    const nameEnd = skipString(json, at);
-    const start = skipMark(json, nameEnd);
-    const end = skipValue(json, start);
-    const raw = json.subarray(at + 1, nameEnd - 1);
-    const isNamed = raw.includes(BACKSLASH) ? decodedName(json.subarray(at, nameEnd)) === name : raw.equals(nameBytes);
-    if (isNamed) spans.push({ start, end });
-    at = skipMark(json, end);
+  const scanned = complete(scanMembers(bytes, name));
+  return scanned.ok ? scanned.value.spans : [];
+}
+
+/** What may come next, blanks aside; within a string it is what the string stands for. */
+type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing';
+
+/** How far a document has been read. Read on after a flaw, it means nothing. */
+class MemberScan {
+  readonly #json: Buffer;
+  readonly #name: string;
+  readonly #nameBytes: Uint8Array;
+  /** What closes each array and object that is open, and how many are. */
+  readonly #closing = new Uint8Array(DEPTH_MAX);
+  #depth = 0;
+  #at = 0;
+  #expected: Expected = 'value';
+  /** The opening quote of the string that is being read, -1 outside of strings. */
+  #stringAt = -1;
+  /** Whether the last name at the top level is the asked one, and where its value begins. */
+  #isNamed = false;
+  #valueAt = 0;
+  readonly #spans: ByteSpan[] = [];
+  #isObject = false;
+  #flaw: JsonFlaw | undefined;
+
+  constructor(bytes: Uint8Array, name: string) {
+    this.#json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#name = name;
+    this.#nameBytes = encodeUtf8(name);
   }
-  return spans;
-}
 
-function decodedName(quoted: Buffer): string | undefined {
-  return new JsonTokens(quoted, { tokenLength: quoted.length, sliceLength: 1 }).readString();
-}
-
-function skipBlanks(json: Buffer, start: number): number {
-  let at = start;
-  while (isBlank(json[at])) at += 1;
-  return at;
-}
-
-/** Past the colon, the comma or the closing brace, and the blanks around it. */
-function skipMark(json: Buffer, start: number): number {
-  return skipBlanks(json, Math.min(skipBlanks(json, start) + 1, json.length));
-}
-
-function skipValue(json: Buffer, start: number): number {
-  switch (json[start]) {
-    case QUOTE:
-      return skipString(json, start);
-    case BRACE:
-    case BRACKET:
-      return skipNested(json, start);
-    default:
-      return skipScalar(json, start);
+  /** What there is to say of the document if it ends here. */
+  get outcome(): Result<ScannedJson, JsonFlaw> {
+    if (this.#flaw !== undefined) return fault(this.#flaw);
+    return this.#expected === 'nothing' ? ok({ isObject: this.#isObject, spans: this.#spans }) : fault('not_json');
   }
-}
 
-/** Jumps from quote to quote, for most of a body's bytes lie in strings. */
-function skipString(json: Buffer, start: number): number {
-  let closing = json.indexOf(QUOTE, start + 1);
-  while (closing !== -1 && isEscaped(json, closing)) closing = json.indexOf(QUOTE, closing + 1);
-  return closing === -1 ? json.length : closing + 1;
-}
-
-/** Whether an odd number of backslashes stands before `at`; the string's opening quote ends the run. */
-function isEscaped(json: Buffer, at: number): boolean {
-  let first = at;
-  while (json[first - 1] === BACKSLASH) first -= 1;
-  return (at - first) % 2 === 1;
-}
-
-function skipNested(json: Buffer, start: number): number {
-  let depth = 0;
-  let at = start;
-  do {
-    const byte = json[at];
-    if (byte === QUOTE) {
-      at = skipString(json, at);
-      continue;
+  /** Up to the byte `end`, or a few bytes more. False when a flaw is found. */
+  readTo(end: number): boolean {
+    while (this.#at < end && this.#flaw === undefined) {
+      if (this.#stringAt !== -1) this.#readString(end);
+      else if (isBlank(this.#json[this.#at])) this.#at += 1;
+      else this.#readToken(this.#json[this.#at]);
     }
-    if (byte === BRACE || byte === BRACKET) depth += 1;
-    else if (byte === BRACE_END || byte === BRACKET_END) depth -= 1;
-    at += 1;
-  } while (depth > 0 && at < json.length);
-  return at;
-}
+    return this.#flaw === undefined;
+  }
 
-function skipScalar(json: Buffer, start: number): number {
-  let at = start;
-  while (at < json.length && json[at] !== COMMA && json[at] !== BRACE_END && !isBlank(json[at])) at += 1;
-  return at;
-}
+  #readToken(byte: number | undefined): void {
+    const expected = this.#expected;
+    if (expected === 'value' || (expected === 'value or end' && byte !== BRACKET_END)) this.#beginValue(byte);
+    else if (byte === QUOTE && (expected === 'name' || expected === 'name or end')) this.#beginString();
+    else if (byte === COLON && expected === 'colon') this.#step('value');
+    else if (byte === COMMA && expected === 'comma or end') this.#step(this.#isInObject() ? 'name' : 'value');
+    else if (expected.endsWith('or end')) this.#close(byte);
+    else this.#flaw = 'not_json';
+  }
 
-function isBlank(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+  #isInObject(): boolean {
+    return this.#closing[this.#depth - 1] === BRACE_END;
+  }
+
+  #step(expected: Expected): void {
+    this.#at += 1;
+    this.#expected = expected;
+  }
+
+  #beginValue(byte: number | undefined): void {
+    if (this.#depth === 1) this.#valueAt = this.#at;
+    if (byte === QUOTE) this.#beginString();
+    else if (byte === BRACE) this.#open(BRACE_END, 'name or end');
+    else if (byte === BRACKET) this.#open(BRACKET_END, 'value or end');
+    else {
+      const end = literalEnd(this.#json, this.#at) ?? numberEnd(this.#json, this.#at);
+      if (end === undefined) this.#flaw = 'not_json';
+      else this.#endValue(end);
+    }
+  }
+
+  #open(closing: number, expected: Expected): void {
+    if (this.#depth === 0) this.#isObject = closing === BRACE_END;
+    if (this.#depth === DEPTH_MAX) this.#flaw = 'too_deep';
+    this.#closing[this.#depth] = closing;
+    this.#depth += 1;
+    this.#step(expected);
+  }
+
+  #close(byte: number | undefined): void {
+    if (byte !== this.#closing[this.#depth - 1]) this.#flaw = 'not_json';
+    this.#depth -= 1;
+    this.#endValue(this.#at + 1);
+  }
+
+  #endValue(end: number): void {
+    this.#at = end;
+    this.#expected = this.#depth === 0 ? 'nothing' : 'comma or end';
+    if (this.#depth !== 1 || !this.#isNamed) return;
+    this.#isNamed = false;
+    this.#spans[Math.min(this.#spans.length, 1)] = { start: this.#valueAt, end };
+  }
+
+  #beginString(): void {
+    this.#stringAt = this.#at;
+    this.#at += 1;
+  }
+
+  /** On to the closing quote, or to `end`. */
+  #readString(end: number): void {
+    const json = this.#json;
+    let at = plainEnd(json, this.#at, end);
+    while (json[at] === BACKSLASH && at < end) {
+      const next = escapeEnd(json, at);
+      if (next === undefined) break;
+      at = plainEnd(json, next, end);
+    }
+    this.#at = at;
+    if (at >= end) return;
+    if (json[at] === QUOTE) this.#endString(at + 1);
+    else this.#flaw = 'not_json';
+  }
+
+  #endString(end: number): void {
+    const start = this.#stringAt;
+    this.#stringAt = -1;
+    if (this.#expected === 'value' || this.#expected === 'value or end') this.#endValue(end);
+    else {
+      if (this.#depth === 1) this.#isNamed = this.#isAskedName(start, end);
+      this.#at = end;
+      this.#expected = 'colon';
+    }
+  }
+
+  /** Names are given with their quotes. */
+  #isAskedName(start: number, end: number): boolean {
+    if (end - start - 2 > this.#nameBytes.length * ESCAPED_BYTES) return false;
+    const raw = this.#json.subarray(start + 1, end - 1);
+    if (!raw.includes(BACKSLASH)) return raw.equals(this.#nameBytes);
+    const quoted = this.#json.subarray(start, end);
+    return new JsonTokens(quoted, { tokenLength: quoted.length, sliceLength: 1 }).readString() === this.#name;
+  }
 }

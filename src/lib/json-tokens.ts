@@ -6,7 +6,7 @@ import { decodeUtf8, pieceEnd } from './utf8.ts';
 
 /** Each run of digits is bounded: a longer one shows as a digit after the number. */
 const NUMBER = /-?(?:0|[1-9][0-9]{0,1023})(?:\.[0-9]{1,1024})?(?:[eE][+-]?[0-9]{1,1024})?/y;
-const DIGITS_MAX = 1_024;
+export const DIGITS_MAX = 1_024;
 /** Characters of the longest number, and then some. */
 const NUMBER_LENGTH = 4_096;
 

@@ -1,6 +1,7 @@
 // Text to bytes and back, without the two liberties of the platform's defaults: no replacement characters for bytes
 // that are not UTF-8, and no silently dropped byte order mark.
 
+import { isUtf8 } from 'node:buffer';
 import type { Steps } from './steps.ts';
 
 const ENCODER = new TextEncoder();
@@ -35,7 +36,7 @@ export function* findInvalidUtf8(bytes: Uint8Array, pieceBytes: number = PIECE_B
   for (let start = 0, end = 0; start < bytes.length; start = end) {
     end = pieceEnd(bytes, start, pieceBytes);
     const piece = bytes.subarray(start, end);
-    if (decodeUtf8(piece) === undefined) return start + invalidAt(piece);
+    if (!isUtf8(piece)) return start + invalidAt(piece);
     if (end < bytes.length) yield;
   }
   return undefined;
