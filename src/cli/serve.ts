@@ -12,6 +12,7 @@ import { readTextFile } from '../config/text-file.ts';
 import { dispatch } from '../dispatch/dispatch.ts';
 import { SeatQueue } from '../dispatch/queue.ts';
 import { ActiveRequests } from '../http/active-requests.ts';
+import { ADMIN_BODY_MEMORY_BYTES } from '../http/admin/admin-body.ts';
 import { createFetch } from '../http/app.ts';
 import { BodyBudget } from '../http/body-budget.ts';
 import { warnOfHiddenAliases } from '../http/model-aliases.ts';
@@ -60,20 +61,23 @@ const FLUSH_MS = 1_000;
 async function serve(runtime: Runtime, config: Config, around: Surroundings & { readonly log: Log }): Promise<number> {
   const { log, print, complain, stdout } = around;
   const active = new ActiveRequests();
-  const bodyBudget = new BodyBudget(config.http.bodyMemoryBytes);
+  const budgets = {
+    inference: new BodyBudget(config.http.bodyMemoryBytes),
+    admin: new BodyBudget(ADMIN_BODY_MEMORY_BYTES),
+  };
   const shutdown = new Shutdown(config.shutdown, systemTimers, log);
   const redirect = redirectSite(config);
   const registrations = new RegistrationStream();
   shutdown.stopping.addEventListener('abort', () => registrations.close());
   const onHealthy = () => warnOfHiddenAliases(ports);
   const agents = createAgents(config.agents, { log, registrations, onHealthy });
-  const gauges = { active, bodyBudget };
+  const gauges = { active, budgets };
   // Each needs the other, but the queue only once a scrape asks for it.
   const queueDepths = () => queue.depths();
   const sources = { ...metricSources(around, redirect, gauges), ...agentSources(agents, systemTimers), queueDepths };
   const metrics = createMetrics(sources, around.version);
   const queue = seatQueue(config, agents, metrics);
-  const parts = { shutdown, redirect, active, bodyBudget, metrics, agents, queue, registrations, log, stdout };
+  const parts = { shutdown, redirect, active, budgets, metrics, agents, queue, registrations, log, stdout };
   const ports: RouterPorts = routerPorts(runtime, config, parts);
   // One that comes before there is anything to renew must not end the process.
   process.on('SIGHUP', () => undefined);
@@ -118,12 +122,12 @@ async function endLogs({ stdout, stderr }: Surroundings): Promise<void> {
 function metricSources(
   { stdout, stderr }: Surroundings,
   redirect: RedirectSite | undefined,
-  { active, bodyBudget }: Pick<Parts, 'active' | 'bodyBudget'>,
+  { active, budgets }: Pick<Parts, 'active' | 'budgets'>,
 ): Omit<MetricSources, 'agents' | 'engines' | 'queueDepths'> {
   return {
     redirect: redirect === undefined ? undefined : redirectGauges(redirect),
     activeRequests: () => active.count,
-    bodyBytes: () => bodyBudget.bytes,
+    bodyBytes: () => budgets.inference.bytes + budgets.admin.bytes,
     droppedLogLines: () => stdout.dropped + stderr.dropped,
   };
 }
@@ -151,7 +155,7 @@ interface Parts {
   readonly shutdown: Shutdown;
   readonly redirect: RedirectSite | undefined;
   readonly active: ActiveRequests;
-  readonly bodyBudget: BodyBudget;
+  readonly budgets: Readonly<Record<'inference' | 'admin', BodyBudget>>;
   readonly metrics: Metrics;
   readonly agents: AgentRegistry;
   readonly registrations: RegistrationStream;
@@ -161,7 +165,7 @@ interface Parts {
 }
 
 function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPorts {
-  const { shutdown, redirect, active, bodyBudget, metrics, agents, queue, registrations, log, stdout } = parts;
+  const { shutdown, redirect, active, budgets, metrics, agents, queue, registrations, log, stdout } = parts;
   const dispatchPorts = {
     registry: agents,
     queue,
@@ -176,6 +180,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     onFailedTry: (agent: Agent, requestId: string, reason: string) =>
       log.warn('Engine gave no usable answer', { agent_id: agent.setting.id, request_id: requestId, reason }),
   };
+  const bodies = { timeoutMs: config.timeouts.bodyMs, timers: systemTimers };
   return {
     auth: config.auth.mode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: new KeyRegistry() },
     admin: config.admin,
@@ -185,7 +190,8 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     aliases: new AliasStore(config.modelAliases.table),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,
-    bodies: { budget: bodyBudget, timeoutMs: config.timeouts.bodyMs, timers: systemTimers },
+    bodies: { ...bodies, budget: budgets.inference },
+    adminBodies: { ...bodies, budget: budgets.admin },
     active,
     turns: new Turns(systemTimers.monotonicMs),
     metrics,

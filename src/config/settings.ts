@@ -76,7 +76,7 @@ export const SETTINGS = {
     parse: bytesWithin(33_554_432, 1_099_511_627_776),
     example: '268435456',
     help:
-      'Request bodies held at one time in all, 33554432 to 1099511627776 bytes and at least twice ' +
+      'Bodies of inference requests held at one time in all, 33554432 to 1099511627776 bytes and at least twice ' +
       '`--max-request-bytes`; beyond, 503 `queue_full`',
   },
   authMode: {
@@ -229,7 +229,9 @@ export const SETTINGS = {
     fallback: '60s',
     parse: durationWithin('1ms', '24h'),
     example: '60s',
-    help: 'Longest silence between two chunks of a streamed answer, 1ms to 24h',
+    help:
+      'Longest silence between two chunks of a streamed answer, 1ms to 24h; also how long a client may take nothing of an ' +
+      'answer that is there, before it is cut',
   },
   streamMaxDuration: {
     group: 'Time limits',

@@ -1,5 +1,6 @@
-// How many bytes of request bodies the router holds at one time, over all requests (R-218). It is apart because whoever
-// takes from it gives nothing back: a request's share lives as long as the request, since its body may be sent again.
+// How many bytes of request bodies the router holds at one time, over all requests (R-218): one budget for inference, and
+// one for admin documents, so that no crowd of clients keeps an operator out. It is apart because whoever takes from it
+// gives nothing back: a request's share lives as long as the request, since its body may be sent again.
 
 import { RouterError } from '../errors.ts';
 
@@ -10,6 +11,7 @@ export interface BodyShare {
 
 export class BodyBudget {
   readonly #maxBytes: number;
+  readonly #shares = new Set<BodyShare>();
   #bytes = 0;
 
   /** `maxBytes` of all bodies together, at least 1. */
@@ -28,18 +30,24 @@ export class BodyBudget {
    */
   take(share: BodyShare, bytes: number): void {
     if (!Number.isSafeInteger(bytes) || bytes < 0) throw new Error(`Cannot take ${bytes} bytes of a budget`);
-    if (this.#bytes + bytes > this.#maxBytes) {
-      throw new RouterError(
-        'queue_full',
-        `The router holds as many bytes of request bodies as it may, ${this.#maxBytes}: try again.`,
-      );
-    }
+    this.demand(bytes);
+    this.#shares.add(share);
     this.#bytes += bytes;
     share.bodyBytes += bytes;
   }
 
-  /** The request is over: all that it took. A second call gives back nothing more. */
+  /** Throws `queue_full` when the budget does not allow `bytes` now; nothing is taken. */
+  demand(bytes: number): void {
+    if (this.#bytes + bytes <= this.#maxBytes) return;
+    throw new RouterError(
+      'queue_full',
+      `The router holds as many bytes of request bodies as it may, ${this.#maxBytes}: try again.`,
+    );
+  }
+
+  /** The request is over: all that it took here. A second call gives back nothing more. */
   giveBack(share: BodyShare): void {
+    if (!this.#shares.delete(share)) return;
     this.#bytes -= share.bodyBytes;
     share.bodyBytes = 0;
   }

@@ -8,11 +8,14 @@ import type { Connection } from '../runtime/runtime.ts';
 import type { BodyBudget, BodyShare } from './body-budget.ts';
 import { decode, readContentEncoding } from './content-encoding.ts';
 import { readContentLength } from './content-length.ts';
+import { DeclaredBuffer } from './declared-buffer.ts';
 import { GrowingBuffer, tooLarge } from './growing-buffer.ts';
 import { ReceivedBody } from './received-body.ts';
 
 /** Up to this size a hash is a matter of microseconds, and need not be taken while the body arrives (T-43). */
 const HASHED_WHOLE_MAX_BYTES = 65_536;
+/** Up to this size a declared body is taken from the budget before it is there, and read in one go. */
+const WHOLE_MAX_BYTES = 1_048_576;
 /** First size of a buffer for bytes whose number nobody has told. */
 const FIRST_BYTES = 16_384;
 
@@ -46,12 +49,12 @@ export async function readBody(ports: BodyPorts, order: BodyOrder): Promise<Rece
   const encoding = readContentEncoding(request.headers.get('content-encoding'));
   const declared = readContentLength(request.headers.get('content-length'));
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes);
-  const isWhole = declared !== undefined && (!order.isHashed || declared <= HASHED_WHOLE_MAX_BYTES);
+  const isWhole = declared !== undefined && declared <= (order.isHashed ? HASHED_WHOLE_MAX_BYTES : WHOLE_MAX_BYTES);
   // The deadline is ours: the runtime's idle timeout would end a silent body without a word.
   connection.allowSilence();
   try {
     if (isWhole) return new ReceivedBody(await readWhole(ports, order, declared), encoding);
-    const { bytes, sha256 } = await readChunks(ports, order, declared ?? FIRST_BYTES);
+    const { bytes, sha256 } = await readChunks(ports, order, declared);
     return new ReceivedBody(bytes, encoding, sha256);
   } catch (error) {
     if (error instanceof RouterError) throw error;
@@ -88,8 +91,9 @@ interface HashedBytes {
   readonly sha256: string | undefined;
 }
 
-async function readChunks(ports: BodyPorts, order: BodyOrder, firstBytes: number): Promise<HashedBytes> {
-  const buffer = new GrowingBuffer(firstBytes, limits(ports, order));
+async function readChunks(ports: BodyPorts, order: BodyOrder, declared: number | undefined): Promise<HashedBytes> {
+  const held = limits(ports, order);
+  const buffer = declared === undefined ? new GrowingBuffer(FIRST_BYTES, held) : new DeclaredBuffer(declared, held);
   const hash = order.isHashed ? createHash('sha256') : undefined;
   const reader = order.request.body?.getReader();
   const readAll = async (): Promise<void> => {

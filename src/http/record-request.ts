@@ -53,7 +53,7 @@ export function completeRecord(ports: RouterPorts, record: RequestRecord, respon
 export function endRecord(ports: RouterPorts, record: RequestRecord): void {
   const endedMs = ports.monotonicMs();
   ports.active.end();
-  ports.bodies.budget.giveBack(record);
+  for (const { budget } of [ports.bodies, ports.adminBodies]) budget.giveBack(record);
   ports.metrics.requestEnded(record, (endedMs - record.startedMs) / 1000);
   ports.writeAccessLine(formatAccessLine(record, endedMs));
 }

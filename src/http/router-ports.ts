@@ -43,6 +43,8 @@ export interface RouterPorts {
   /** Largest body of an inference request. */
   readonly maxRequestBytes: number;
   readonly bodies: BodyPorts;
+  /** With a budget of their own. */
+  readonly adminBodies: BodyPorts;
   readonly active: ActiveRequests;
   /** Where all work that is too long for one go takes its turns. */
   readonly turns: Turns;

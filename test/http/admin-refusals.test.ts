@@ -27,7 +27,7 @@ describe('a refused admin request', () => {
     ],
     [
       'a body beyond the budget',
-      { bodyMemoryBytes: 1 },
+      { adminMemoryBytes: 1 },
       (site) => site.admin('POST', '/admin/sibling-map', '{}'),
       503,
       'queue_full',

@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { BodyBudget, type BodyShare } from '../../src/http/body-budget.ts';
-import { bearer, type TestRouter, type TestRouterSettings } from '../support/test-router.ts';
+import { ADMIN_KEY, bearer, type TestRouter, type TestRouterSettings } from '../support/test-router.ts';
 import { bodyOf, chunks, codeOf, inPieces, reader } from './body-reading.ts';
 import {
   CHAT,
@@ -121,10 +121,33 @@ describe('beyond --body-memory', () => {
   });
 
   it('is a 503 for admin documents too, in their form', async () => {
-    const site = siteA({ bodyMemoryBytes: 10 });
+    const site = siteA({ adminMemoryBytes: 10 });
     const response = await site.admin('POST', '/admin/sibling-map', { schema: 3 });
     assert.equal(response.status, 503);
     assert.equal(response.headers.get('retry-after'), '1');
+  });
+});
+
+describe('admin documents', () => {
+  it('are read while inference has no byte left, and the other way round', async () => {
+    const push = (site: TestRouter) => site.admin('POST', '/admin/api-keys/replace', { version: '2', keys: [] });
+    const noInference = siteA({ bodyMemoryBytes: 1 });
+    assert.equal((await push(noInference)).status, 200);
+    assert.equal(noInference.ports.adminBodies.budget.bytes, 0);
+    const noAdmin = siteA({ adminMemoryBytes: 1 });
+    assert.equal((await push(noAdmin)).status, 503);
+    assert.equal((await noAdmin.ask(CHAT, CHAT_BODY, KEY)).status, 307);
+  });
+
+  it('show in the metric beside the others', async () => {
+    const site = siteA();
+    const body = slowBody();
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+    const pushing = sendStream(site, '/admin/api-keys/replace', body.stream, headers);
+    assert.equal(await site.metric('hivenet_router_body_bytes'), 16_384);
+    body.finish();
+    await pushing;
+    assert.equal(await site.metric('hivenet_router_body_bytes'), 0);
   });
 });
 

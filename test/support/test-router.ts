@@ -68,6 +68,7 @@ export interface TestRouterSettings {
   readonly engine?: EngineFetch;
   readonly maxRequestBytes?: number;
   readonly bodyMemoryBytes?: number;
+  readonly adminMemoryBytes?: number;
   /** What ends a body that is late. */
   readonly bodyTimers?: Timers;
   readonly tokenTtlMs?: number;
@@ -119,10 +120,11 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   const agents = registryOf(settings.agents ?? [], () => NOW_MS);
   const active = new ActiveRequests();
   const bodyBudget = new BodyBudget(settings.bodyMemoryBytes ?? 268_435_456);
+  const adminBudget = new BodyBudget(settings.adminMemoryBytes ?? 134_217_728);
   const sources = {
     redirect: redirect === undefined ? undefined : gauges(redirect, () => router.nowMs),
     activeRequests: () => active.count,
-    bodyBytes: () => bodyBudget.bytes,
+    bodyBytes: () => bodyBudget.bytes + adminBudget.bytes,
     droppedLogLines: () => 0,
     agents: () => agentSeries(agents.all()),
     engines: () => [],
@@ -157,6 +159,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
     bodies: { budget: bodyBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },
+    adminBodies: { budget: adminBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },
     active,
     turns: new Turns(() => router.monotonicMs ?? router.nowMs),
     metrics,

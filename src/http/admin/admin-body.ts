@@ -7,6 +7,9 @@ import { readBody, readContent } from '../body.ts';
 import { adminError, headersOf } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
 
+/** Of all admin documents together: as many as may wait to be read (`PushQueue`), and as many that still arrive. */
+export const ADMIN_BODY_MEMORY_BYTES = 128 * 1024 * 1024;
+
 /** The decoded bytes, at most `maxBytes`, or the 400 or 503 to answer: admin writes know no 413 (api.md, 17). */
 export async function readAdminBody(
   ports: RouterPorts,
@@ -21,7 +24,7 @@ export async function readAdminBody(
     isHashed: false,
   };
   try {
-    return ok(await readContent(ports.bodies, order, await readBody(ports.bodies, order)));
+    return ok(await readContent(ports.adminBodies, order, await readBody(ports.adminBodies, order)));
   } catch (error) {
     if (!(error instanceof RouterError)) throw error;
     return fault(adminError(statusOf(error.code), error.message, headersOf(error.code)));
