@@ -8,6 +8,11 @@ import type { KeyRegistry } from './key-registry.ts';
 /** `none` lets everyone in; `dynamic` knows the pushed keys. */
 export type ClientAuth = { readonly mode: 'none' } | { readonly mode: 'dynamic'; readonly registry: KeyRegistry };
 
+/** Whether nobody can be known yet: keys live in memory and have not been pushed since the start (api.md §10). */
+export function isWaitingForKeys(auth: ClientAuth): boolean {
+  return auth.mode === 'dynamic' && auth.registry.version() === '';
+}
+
 export interface Caller {
   /** Empty in mode `none` (D-30), never empty otherwise. */
   readonly keyId: string;

@@ -221,6 +221,7 @@ describe('An encoded body', () => {
 
 describe('All of this', () => {
   it('was no news for the application log', () => {
-    for (const line of [...hasty.stderr, ...small.stderr]) assert.match(line, /Agent changed state|Rejected model aliases/);
+    for (const line of [...hasty.stderr, ...small.stderr])
+      assert.match(line, /Agent changed state|Rejected model aliases/);
   });
 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bearer, createTestRouter } from '../support/test-router.ts';
+import { bearer, createTestRouter, FIXTURE_MAP } from '../support/test-router.ts';
 import { CHAT, CHAT_BODY, errorOf, outcomeOf, siteA } from './redirect-fixture.ts';
 
 const ORIGIN = 'https://site-fr-1.example.com';
@@ -148,6 +148,34 @@ describe('health', () => {
       const response = await site.send(path);
       assert.equal(`${response.status} ${await response.text()}`, `200 ${body}`);
     }
+  });
+
+  it('is not ready before the first push of keys, whatever else is pushed, and says so in the log', async () => {
+    const site = createTestRouter({ siteId: 'site-fr-1', isWithoutKeys: true });
+    const ready = async () => {
+      const response = await site.send('/health/ready');
+      return `${response.status} ${await response.text()}`;
+    };
+    const waiting = '503 {"status":"waiting for api keys"}';
+    const push = (document: object) => site.admin('POST', '/admin/api-keys/replace', document);
+    const turns = () => site.written.filter((line) => line.includes('Ready: ')).length;
+    assert.equal(await ready(), waiting);
+    assert.equal((await site.send('/health')).status, 200);
+    assert.equal((await site.admin('POST', '/admin/sibling-map', FIXTURE_MAP)).status, 200);
+    assert.equal((await push({ version: '' })).status, 400);
+    assert.equal(await ready(), waiting);
+    assert.equal(turns(), 0);
+    for (const version of ['1', '2']) {
+      assert.equal((await push({ version, keys: [] })).status, 200);
+      assert.equal(await ready(), '200 {"status":"ready"}');
+      assert.equal(turns(), 1);
+    }
+    site.stopping = true;
+    assert.equal(await ready(), '503 {"status":"stopping"}');
+  });
+
+  it('needs no keys where everyone may ask', async () => {
+    assert.equal((await createTestRouter({ authMode: 'none' }).send('/health/ready')).status, 200);
   });
 
   it('stays alive but is not ready once the router stops, while it serves on and closes connections (E13)', async () => {

@@ -5,6 +5,7 @@ import { agentSeries } from '../../src/agents/agent-series.ts';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { systemTimers, type Timers } from '../../src/agents/timers.ts';
 import { parseAdminKeys } from '../../src/auth/admin.ts';
+import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { dispatch } from '../../src/dispatch/dispatch.ts';
 import { SeatQueue } from '../../src/dispatch/queue.ts';
 import { ActiveRequests } from '../../src/http/active-requests.ts';
@@ -74,6 +75,8 @@ export interface TestRouterSettings {
   readonly tokenTtlMs?: number;
   /** Keys beside {@link KEYS}: their secret, and the fields of an entry that differ from a plain enabled key. */
   readonly extraKeys?: readonly ExtraKey[];
+  /** As after a start: nobody has pushed a key. */
+  readonly isWithoutKeys?: boolean;
   /** Token IDs that the ledger takes. */
   readonly ledgerMax?: number;
   readonly isAdminInsecure?: boolean;
@@ -146,8 +149,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     onFailedTry: () => undefined,
   };
   const ports: RouterPorts = {
-    auth:
-      settings.authMode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: keyRegistry(settings.extraKeys) },
+    auth: settings.authMode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: registryIn(settings) },
     admin:
       settings.isAdminInsecure === true
         ? { mode: 'insecure' }
@@ -224,6 +226,10 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
 export function pauseAtEachStep(site: TestRouter): void {
   let nowMs = 0;
   Object.defineProperty(site, 'monotonicMs', { get: () => (nowMs += 10) });
+}
+
+function registryIn({ isWithoutKeys = false, extraKeys }: TestRouterSettings): KeyRegistry {
+  return isWithoutKeys ? new KeyRegistry() : keyRegistry(extraKeys);
 }
 
 function bodyOf(body: unknown): BodyInit {

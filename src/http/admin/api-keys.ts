@@ -1,6 +1,7 @@
 // `/admin/api-keys`: the registry of pushed keys, replaced whole and read without hashes (api.md, section 10).
 
 import type { Handler } from 'hono';
+import { isWaitingForKeys } from '../../auth/authenticate.ts';
 import { formatKeys, KEYS_MAX_BYTES, parseKeyReplacement } from '../../auth/key-document.ts';
 import type { KeyRegistry } from '../../auth/key-registry.ts';
 import { fault } from '../../lib/result.ts';
@@ -38,12 +39,14 @@ async function acceptKeys(ports: RouterPorts, registry: KeyRegistry, body: Uint8
       : await ports.turns.complete(parseKeyReplacement(document.value));
   if (!parsed.ok) return rejectKeys(ports, parsed.fault);
   const { version, keys } = parsed.value;
+  const wasWaiting = isWaitingForKeys(ports.auth);
   const replaced = registry.replace(version, keys);
   if (!replaced.ok) {
     const { currentVersion } = replaced.fault;
     return rejectKeys(ports, `Cannot replace API keys: version "${version}" is older than "${currentVersion}"`);
   }
   ports.log.info('Replaced API keys', { version, count: replaced.value });
+  if (wasWaiting) ports.log.info('Ready: the first API keys are there');
   return jsonResponse(200, { ok: true, count: replaced.value });
 }
 
