@@ -2,23 +2,29 @@
 // `Runtime` is more than a file that compiles.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { BARE_ENV, type RunningProcess, start } from '../support/child-process.ts';
 import { ADMIN_KEY, type EngineProcess, startEngine, untilServing } from '../support/router-process.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PERMISSIONS = ['--unstable-no-legacy-abort', '--allow-net', '--allow-env', '--allow-read', '--allow-sys'];
+/** As the README says. */
+const COMMAND = 'node_modules/.bin/deno task start';
 
 function startOnDeno(args: readonly string[]): RunningProcess {
   return start(
-    [`${ROOT}node_modules/.bin/deno`, 'run', '--quiet', ...PERMISSIONS, `${ROOT}src/main.deno.ts`, ...args],
+    [...COMMAND.split(' '), ...args],
     { ...BARE_ENV, DENO_NO_UPDATE_CHECK: '1', HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY },
     ROOT,
   );
 }
 
 describe('The source on Deno', () => {
+  it('is started as the README says', () => {
+    assert.ok(readFileSync(`${ROOT}README.md`, 'utf8').includes(`\`${COMMAND} --engine …\``));
+  });
+
   let engine: EngineProcess;
   let router: RunningProcess;
   let url = '';
