@@ -5,7 +5,7 @@ import type { Context } from 'hono';
 import type { ErrorCode } from '../errors.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 import { endRecord, logFailure } from './record-request.ts';
-import { JSON_HEADERS, statusOf, wireCodeOf } from './respond.ts';
+import { JSON_HEADERS, jsonText, statusOf, wireCodeOf } from './respond.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 import type { Turns } from './turns.ts';
 
@@ -19,7 +19,7 @@ export async function piecewiseResponse(
   pieces: Iterator<string>,
 ): Promise<Response> {
   const first = await takePart(pieces, ports.turns);
-  if (first.isLast) return new Response(first.text, { headers: JSON_HEADERS });
+  if (first.isLast) return jsonText(200, first.text);
   if (c.req.method === 'HEAD') return new Response(null, { headers: JSON_HEADERS });
   const { record } = c.var;
   record.streaming = true;

@@ -1,6 +1,7 @@
 // Errors as HTTP: the one table from error code to status, wire code and error type, and the one body that both
 // families of SDKs read (E4).
 
+import { Buffer } from 'node:buffer';
 import { type ErrorCode, RouterError } from '../errors.ts';
 import { redactText } from '../telemetry/redact.ts';
 import { ACCEPTED_ENCODINGS } from './content-encoding.ts';
@@ -87,9 +88,13 @@ export function jsonResponse(status: number, body: unknown, headers: ErrorHeader
   return jsonText(status, JSON.stringify(body), headers);
 }
 
-/** The same of JSON made by hand, where a number must keep digits that no JavaScript number holds (D-58). */
+/**
+ * The same of JSON that is text already, where a number must keep digits that no JavaScript number holds (D-58). HEAD comes
+ * as GET and loses the body, so the length must stand beside it.
+ */
 export function jsonText(status: number, text: string, headers: ErrorHeaders = {}): Response {
-  return new Response(text, { status, headers: { ...JSON_HEADERS, ...headers } });
+  const length = String(Buffer.byteLength(text));
+  return new Response(text, { status, headers: { ...JSON_HEADERS, 'content-length': length, ...headers } });
 }
 
 /** The headers that tell a client how to go on after this error. */

@@ -50,7 +50,10 @@ async function acceptPush(ports: RouterPorts, redirect: RedirectSite, body: Uint
   return replaceMap(ports, redirect, parsed.value);
 }
 
-/** In one go: the version is compared with the one held now, whatever was held when the push came in. */
+/**
+ * In one go: the version is compared with the one held now, whatever was held when the push came in. The JSON is made
+ * by hand, because a version up to 2^64−1 must keep its digits (D-58).
+ */
 function replaceMap(ports: RouterPorts, redirect: RedirectSite, map: SiblingMap): Response {
   const { version, sites } = map;
   const before = redirect.maps.current();

@@ -98,7 +98,7 @@ const APP: readonly Mutant[] = mutantsOf(
   'src/http/app.ts',
   ['test/http/host.test.ts', 'test/http/sibling-map.test.ts', 'test/http/paths.test.ts'],
   {
-    'Host is not looked at': ['hasValidHost(request) ?', 'true ?'],
+    'Host is not looked at': ['!hasValidHost(request)', 'false'],
     'the map is open to everyone': ["app.use('/admin/*', adminOnly(ports));", ''],
   },
 );
