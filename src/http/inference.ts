@@ -90,11 +90,18 @@ async function readAsked(
 function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Response | undefined {
   const local = ports.agents.presence(asked.model, arrival.endpoint.capability);
   const decision = decideRoute(routeFacts(ports, arrival, asked, local), ports.nowMs());
-  if (decision.kind !== 'redirect') return stayOrThrow(decision, arrival, asked);
+  if (decision.kind !== 'redirect') return stayOrThrow(decision, arrival, asked, searchedFor(asked));
   const { redirect } = ports;
   const response =
     redirect === undefined ? undefined : redirectResponse(ports, redirect, arrival, { decision, ...asked });
-  return response ?? stayOrThrow(stay(local), arrival, asked);
+  return response ?? stayOrThrow(stay(local), arrival, asked, 'here, and key ID or query are too long for a redirect');
+}
+
+/** Where an agent was looked for: a request that was redirected twice, or as good as that, goes nowhere else (D-33). */
+function searchedFor({ admitted }: Asked): string {
+  return admitted.passage.hops === 2
+    ? 'here, and this request may not be redirected any further'
+    : 'here or at a site within reach';
 }
 
 function routeFacts(ports: RouterPorts, arrival: Arrival, asked: Asked, local: RouteFacts['local']): RouteFacts {
@@ -111,7 +118,7 @@ function routeFacts(ports: RouterPorts, arrival: Arrival, asked: Asked, local: R
   };
 }
 
-function stayOrThrow(decision: StayDecision, { endpoint }: Arrival, { model }: Asked): undefined {
+function stayOrThrow(decision: StayDecision, { endpoint }: Arrival, { model }: Asked, searched: string): undefined {
   switch (decision.kind) {
     case 'serve':
       return undefined;
@@ -120,7 +127,7 @@ function stayOrThrow(decision: StayDecision, { endpoint }: Arrival, { model }: A
     case 'notFound':
       throw new RouterError(
         'model_not_found',
-        `No agent serves the model "${model}" at ${endpoint.path}, here or at a site within reach.`,
+        `No agent serves the model "${model}" at ${endpoint.path}, ${searched}.`,
       );
   }
 }

@@ -4,7 +4,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bearer, FIXTURE_MAP, placement } from '../support/test-router.ts';
 import { Fleet, SITE_IDS, type SiteWorld } from './fleet.ts';
-import { CHAT, CHAT_BODY, claimsOf, follow, outcomeOf, siteA, siteB, siteId, tokenForB } from './redirect-fixture.ts';
+import {
+  CHAT,
+  CHAT_BODY,
+  claimsOf,
+  errorOf,
+  follow,
+  outcomeOf,
+  siteA,
+  siteB,
+  siteId,
+  tokenForB,
+} from './redirect-fixture.ts';
 
 const OTHER_SECRETS = 'k1:another-secret-another-secret-0000';
 
@@ -41,6 +52,38 @@ describe('the loop guard', () => {
     assert.equal(await outcomeOf(follow(siteB({ map, agents: [] }), hop2())), '404 model_not_found');
     const down = siteB({ map, agents: [{ models: ['m'], down: true }] });
     assert.equal(await outcomeOf(follow(down, hop2())), '503 no_agents_available');
+  });
+});
+
+describe('the 404 of a request that nobody here serves', () => {
+  const map = { ...FIXTURE_MAP, placements: [placement('m', 'chat', 'site-de-1')] };
+  const scope = { kind: 'all' } as const;
+  const where = async (answer: Promise<Response>): Promise<string> => {
+    const { message } = await errorOf(await answer);
+    return String(message).replace(`No agent serves the model "m" at ${CHAT}, `, '');
+  };
+  const BARRED = 'here, and this request may not be redirected any further.';
+
+  it('says so when the request was redirected twice, and when its token did not verify, in the same words', async () => {
+    const site = siteB({ map, agents: [] });
+    assert.equal(await where(follow(site, tokenForB({ hop: 2, origin: siteId('site-us-1'), scope }))), BARRED);
+    const headers = { ...bearer('key-1'), 'x-hivenet-scope': 'all' };
+    for (const token of ['', 'garbage', tokenForB({ scope }).slice(0, -1)]) {
+      assert.equal(await where(follow(site, token, { headers })), BARRED, token);
+    }
+  });
+
+  it('says so when its query leaves no room for a token', async () => {
+    const answer = siteA().ask(`${CHAT}?x=${'x'.repeat(4_096)}`, CHAT_BODY, bearer('key-1'));
+    assert.equal(await where(answer), 'here, and key ID or query are too long for a redirect.');
+  });
+
+  it('says that nobody within reach serves it when a redirect was allowed, or there are none', async () => {
+    const nobody = { map: { ...map, placements: [] } };
+    for (const settings of [nobody, { siteId: '' }]) {
+      const answer = siteA(settings).ask(CHAT, CHAT_BODY, bearer('key-1'));
+      assert.equal(await where(answer), 'here or at a site within reach.');
+    }
   });
 });
 

@@ -43,8 +43,8 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
     ],
   ],
   'a redirect that cannot be written is an error': [
-    'response ?? stayOrThrow(stay(local), arrival, asked)',
-    "response ?? stayOrThrow({ kind: 'notFound' }, arrival, asked)",
+    'response ?? stayOrThrow(stay(local),',
+    "response ?? stayOrThrow({ kind: 'notFound' },",
   ],
   'X-Session-ID does not count': ["arrival.headers.get('x-session-id') ?? ''", "''"],
   'X-Session-ID is hashed as UTF-8': ["?? '', 'latin1')", "?? '')"],
