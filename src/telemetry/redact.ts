@@ -3,17 +3,35 @@
 
 import { queryParts, splitTarget } from '../lib/query.ts';
 
+const ESCAPE = /%([0-9A-Fa-f]{2})/g;
 const TOKEN_TEXT = /v2\.[A-Za-z0-9_-]{1,16}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g;
 
 /**
- * A request target, path and query, with the value of every parameter whose decoded name is `rt` replaced; everything
- * else stays as sent (R-205, R-206).
+ * A request target, path and query, with the value of every parameter whose decoded name is `rt` replaced, and whatever
+ * looks like a token in another part, escaped or not; everything else stays as sent (R-205, R-206).
  */
 export function redactTarget(target: string): string {
   const { path, query } = splitTarget(target);
-  if (query === '') return redactText(target);
-  const parts = queryParts(query).map((part) => (part.name === 'rt' ? 'rt=REDACTED' : part.raw));
-  return redactText(`${path}?${parts.join('&')}`);
+  if (query === '') return redactPath(target);
+  const parts = queryParts(query).map(({ name, raw }) => (name === 'rt' ? 'rt=REDACTED' : redactPart(raw)));
+  return redactText(`${redactPath(path)}?${parts.join('&')}`);
+}
+
+function redactPath(path: string): string {
+  return redactText(path.split('/').map(redactEscaped).join('/'));
+}
+
+/** Its name stays, unless that holds the token. */
+function redactPart(raw: string): string {
+  const [name = ''] = raw.split('=', 1);
+  return redactEscaped(name) + (name === raw ? '' : `=${redactEscaped(raw.slice(name.length + 1))}`);
+}
+
+/** All of `text` goes when it decodes to something with a token in it: nothing else would be readable in it. */
+function redactEscaped(text: string): string {
+  if (!text.includes('%')) return text;
+  const decoded = text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return redactText(decoded) === decoded ? text : 'REDACTED';
 }
 
 /** The second net: anything that looks like a token, in any text. */

@@ -5,6 +5,9 @@ import { redactTarget, redactText } from '../../src/telemetry/redact.ts';
 
 const TOKEN = 'v2.k1.AAEBRlIBoaFHzgAAAOpg_Zz-9.bvDwYUGvNTABGFm-MkknhGUhrEM1-il3Hzes2lOFK4s';
 
+const ESCAPED = TOKEN.replaceAll('.', '%2E');
+const ESCAPED_WHOLE = [...TOKEN].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+
 describe('redactTarget()', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['a target without a query', '/v1/models', '/v1/models'],
@@ -22,7 +25,13 @@ describe('redactTarget()', () => {
     ['names that only hold it', '/x?art=1&rta=2&r=t', '/x?art=1&rta=2&r=t'],
     ['a token under another name', `/x?RT=${TOKEN}&next=${TOKEN}`, '/x?RT=REDACTED&next=REDACTED'],
     ['a token in the path', `/v1/${TOKEN}/x`, '/v1/REDACTED/x'],
-    ['a token behind an escaped question mark', `/v1/messages%3Frt=${TOKEN}`, '/v1/messages%3Frt=REDACTED'],
+    ['a token behind an escaped question mark', `/v1/messages%3Frt=${TOKEN}`, '/v1/REDACTED'],
+    ['a token with escaped dots', `/x?a=1&next=${ESCAPED}&b=%41`, '/x?a=1&next=REDACTED&b=%41'],
+    ['a URL with a token, escaped', `/x?next=${encodeURIComponent(`https://b/?rt=${TOKEN}`)}`, '/x?next=REDACTED'],
+    ['a token escaped to its last letter', `/x?a=${ESCAPED_WHOLE}`, '/x?a=REDACTED'],
+    ['an escaped token as a name', `/x?${ESCAPED}=1&${ESCAPED}`, '/x?REDACTED=1&REDACTED'],
+    ['an escaped token in the path', `/v1/${ESCAPED}/x?b`, '/v1/REDACTED/x?b'],
+    ['an escaped token in a path alone', `/v1/${ESCAPED}`, '/v1/REDACTED'],
   ];
   for (const [what, target, expected] of cases) {
     it(`redacts ${what} (R-205, D-70)`, () => assert.equal(redactTarget(target), expected));

@@ -74,12 +74,15 @@ const REDACTION: readonly Mutant[] = mutantsOf(
   'src/telemetry/redact.ts',
   ['test/telemetry', 'test/http/privacy.test.ts'],
   {
-    'tokens are logged': ["part.name === 'rt' ? 'rt=REDACTED' : part.raw", 'part.raw'],
-    'a token under an escaped name is logged': ["part.name === 'rt' ?", "part.raw.startsWith('rt=') ?"],
+    'tokens are logged': ["name === 'rt' ? 'rt=REDACTED' : redactPart(raw)", 'raw'],
+    'a token under an escaped name is logged': ["name === 'rt' ?", "raw.startsWith('rt=') ?"],
+    'an escaped token under another name is logged': ['=${redactEscaped(raw.slice', '=${(raw.slice'],
+    'an escaped token that is a name is logged': ['return redactEscaped(name) +', 'return name +'],
+    'an escaped token in a path is logged': ["path.split('/').map(redactEscaped).join('/')", 'path'],
     'the first token alone is redacted': ['_-]+/g', '_-]+/'],
     'what looks like a token is logged': ["text.includes('v2.') ? text.replace(TOKEN_TEXT, 'REDACTED') : text", 'text'],
-    'every parameter is redacted': ["'rt=REDACTED' : part.raw", "'rt=REDACTED' : 'REDACTED'"],
-    'a path is not looked through': ["if (query === '') return redactText(target)", "if (query === '') return target"],
+    'every parameter is redacted': ["'rt=REDACTED' : redactPart(raw)", "'rt=REDACTED' : 'REDACTED'"],
+    'a path is not looked through': ["if (query === '') return redactPath(target)", "if (query === '') return target"],
   },
 );
 
