@@ -2,6 +2,7 @@
 // feature is on: a bad one refuses to start in either case (R-154).
 
 import { fault, ok, type Result } from '../lib/result.ts';
+import { tellFaults } from '../lib/tell-faults.ts';
 import { type Keyring, parseSecretsVariable } from '../redirect/keyring.ts';
 import { type AllowedDomain, parseAllowedDomain } from '../site/allowed-domain.ts';
 import { parseSiteId, type SiteId } from '../site/site.ts';
@@ -28,13 +29,14 @@ export function parseSecrets(text: string, origin: Origin): Result<SecretsSettin
   return keyring.ok ? ok({ keyring: keyring.value }) : keyring;
 }
 
-/** Comma-separated suffixes, each trimmed; one bad entry refuses the whole list (R-147). */
+/** Comma-separated suffixes, each trimmed; one bad entry refuses the whole list (R-147). The fault tells all of them. */
 export function parseAllowedDomains(text: string): Result<readonly AllowedDomain[], string> {
   const domains: AllowedDomain[] = [];
+  const faults: string[] = [];
   for (const [index, entry] of text.split(',').entries()) {
     const domain = parseAllowedDomain(entry.trim());
-    if (!domain.ok) return fault(`entry ${index + 1}: ${domain.fault}`);
-    domains.push(domain.value);
+    if (domain.ok) domains.push(domain.value);
+    else faults.push(`entry ${index + 1}: ${domain.fault}`);
   }
-  return ok(domains);
+  return faults.length === 0 ? ok(domains) : fault(tellFaults(faults, (line) => line).join('; '));
 }

@@ -4,6 +4,7 @@
 import { Buffer } from 'node:buffer';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { fault, ok, type Result } from '../lib/result.ts';
+import { tellFaults } from '../lib/tell-faults.ts';
 
 export interface Keyring {
   /** The first secret: signs new tokens (R-086). */
@@ -28,7 +29,7 @@ interface SecretEntry {
 /**
  * Reads the secrets file: one `id:secret` per line, LF or CRLF, blank lines ignored, no comments (R-149, R-150). The
  * ID is 1 to 16 of `A-Za-z0-9_-`, the secret everything after the first colon, at least 32 bytes of UTF-8.
- * The fault names the line and the rule, never the secret (R-153).
+ * The fault names line and rule of each that is broken, never a secret (R-153, E12).
  */
 export function parseSecretsFile(text: string): Result<Keyring, string> {
   const lines = text.split('\n').map((line, index) => ({ place: `line ${index + 1}`, text: trim(line) }));
@@ -46,13 +47,15 @@ function trim(text: string): string {
 
 function readKeyring(entries: readonly SecretEntry[]): Result<Keyring, string> {
   const byId = new Map<string, KeyObject>();
+  const faults: string[] = [];
   for (const entry of entries) {
     const secret = readSecret(entry);
-    if (!secret.ok) return secret;
-    const { id, key } = secret.value;
-    if (byId.has(id)) return fault(`${entry.place}: the ID "${id}" is taken by an earlier secret`);
-    byId.set(id, key);
+    if (!secret.ok) faults.push(secret.fault);
+    else if (byId.has(secret.value.id)) {
+      faults.push(`${entry.place}: the ID "${secret.value.id}" is taken by an earlier secret`);
+    } else byId.set(secret.value.id, secret.value.key);
   }
+  if (faults.length > 0) return fault(tellFaults(faults, (line) => line).join('; '));
   const [first] = byId;
   if (first === undefined) return fault('no secret');
   return ok({ signing: { id: first[0], key: first[1] }, byId });

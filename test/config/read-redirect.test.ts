@@ -90,6 +90,14 @@ describe('readRedirect()', () => {
     }
   });
 
+  it('tells every bad domain and every bad secret at once (E12)', () => {
+    const env = { ...REDIRECT, HIVENET_ROUTER_REDIRECT_SECRETS: 'k1:short,k1' };
+    const errors = errorsOf({ env, args: ['--redirect-allowed-domains=a,.ok.example,.'] });
+    assert.equal(errors.length, 2);
+    assert.match(errors.join('\n'), /entry 1: [^;]*shorter than 32 bytes; entry 2: /);
+    assert.match(errors.join('\n'), /"a,\.ok\.example,\.": entry 1: [^;]*; entry 3: /);
+  });
+
   it('trims and lowers allowed domains, and refuses the list for one bad entry (R-147)', () => {
     const { redirect } = configOf({
       env: REDIRECT,

@@ -99,6 +99,21 @@ describe('parseSecretsVariable()', () => {
 });
 
 describe('a fault of the secrets', () => {
+  it('names every broken one, and beyond 20 their number (E12)', () => {
+    const broken = `k1:short\nk2:${A}\nk2:${B}\nk3`;
+    const rules = [
+      'line 1: the secret is shorter than 32 bytes',
+      'line 3: the ID "k2" is taken by an earlier secret',
+      'line 4: no ":" between ID and secret',
+    ];
+    assert.equal(faultOf(parseSecretsFile(broken)), rules.join('; '));
+    assert.equal(
+      faultOf(parseSecretsVariable('k1:short,k1')),
+      'entry 1: the secret is shorter than 32 bytes; entry 2: no ":" between ID and secret',
+    );
+    assert.match(faultOf(parseSecretsFile('k1\n'.repeat(22))), /line 20: [^;]*; and 2 more$/);
+  });
+
   it('never holds a piece of a secret (R-153)', () => {
     const texts = [...BROKEN_ENTRIES.map(([, text]) => text), `k1:${A},k1:${A}`, `pass${A}:${B}`];
     const faults = texts.flatMap((text) => [parseSecretsFile(`ok:${A}\n${text}`), parseSecretsVariable(text)]);

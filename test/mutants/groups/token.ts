@@ -108,7 +108,7 @@ const SECRETS: readonly Mutant[] = mutantsOf('src/redirect/keyring.ts', ['test/r
   'a secret is measured in characters': ['bytes.length <', 'secret.length <'],
   'a secret ID may have 17 characters': ['{1,16}', '{1,17}'],
   'a secret ID may hold anything': ['!SECRET_ID.test(id)', "id === ''"],
-  'the last of two secrets of one ID counts': ['if (byId.has(id)) return', 'if (false) return'],
+  'the last of two secrets of one ID counts': ['else if (byId.has(secret.value.id))', 'else if (false)'],
   'a byte order mark is part of an ID or a secret': ['text.startsWith(BYTE_ORDER_MARK)', 'false'],
   'a secret ends at its second colon': ['text.slice(colon + 1)', "(text.split(':')[1] ?? '')"],
   'a secret may have lost bytes': ['secret.includes(REPLACEMENT_CHARACTER) ||', ''],
