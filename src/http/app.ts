@@ -46,6 +46,7 @@ function refuseHost(ports: RouterPorts, request: Request, connection: Connection
   const record = startRecord(ports, request, connection, UNMATCHED);
   record.errorCode = wireCodeOf('request_invalid');
   const response = errorResponse('request_invalid', 'The Host header is missing or is not host[:port].');
+  if (record.target.startsWith('/v1/')) allowAnyOrigin(response.headers);
   completeRecord(ports, record, response);
   return response;
 }

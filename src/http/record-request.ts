@@ -105,9 +105,9 @@ function validUuid(text: string | null): string | undefined {
   return text !== null && isUuid(text) ? text : undefined;
 }
 
-/** Path and query of an absolute URL, as sent. No fragment: in a Location it would swallow the token (P-16). */
+/** Path and query of a URL, as sent; with a bad Host the URL is no more than that. No fragment: in a Location it would swallow the token (P-16). */
 function targetOf(url: string): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3);
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
   const end = url.indexOf('#');
   return start === -1 ? '/' : url.slice(start, end === -1 ? url.length : end);
 }

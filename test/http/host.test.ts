@@ -119,6 +119,19 @@ describe('a router on a socket', () => {
     assert.equal(await get(http.port, '/health', 'a.example.com:8080'), 200);
   });
 
+  it('lets browsers read that 400 of /v1, and logs the path as sent (E3, R-217)', async () => {
+    for (const [path, isOpen] of [
+      ['/v1/models?a=1', true],
+      ['/v1/chat/completions', true],
+      ['/health', false],
+    ] as const) {
+      const answer = await exchange(http.port, `GET ${path} HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n`);
+      assert.match(answer, /^HTTP\/1\.1 400 /);
+      assert.equal(/\r\naccess-control-allow-origin: \*\r\n/i.test(answer), isOpen, path);
+      assert.equal(site.accessLines.at(-1)?.['path'], path);
+    }
+  });
+
   it('answers 400 to such a Host on the metrics port too, without an exception (R-217)', async () => {
     assert.equal(await get(metrics.port, '/metrics', 'a'), 200);
     assert.equal(await get(metrics.port, '/other', 'a'), 404);
