@@ -5,7 +5,9 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { parseKeyReplacement } from '../../src/auth/key-document.ts';
 import { SETTING_ROWS } from '../../src/config/settings.ts';
+import { complete } from '../../src/lib/steps.ts';
 import { ENDPOINT_PATHS, type RedirectClaims } from '../../src/redirect/claims.ts';
 import { encodeClaims } from '../../src/redirect/claims-bytes.ts';
 import { mintToken, openToken } from '../../src/redirect/token.ts';
@@ -121,6 +123,21 @@ describe('docs/redirect.md, the sibling map', () => {
 });
 
 describe('docs/redirect.md, for the operator', () => {
+  it('shows keys that a router accepts', () => {
+    assert.equal(complete(parseKeyReplacement(JSON.parse(marked('keys')))).ok, true);
+  });
+
+  it('sets every variable that its commands use, or says what it stands for', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    for (const text of [PAGE, readme]) {
+      const used = new Set([...text.matchAll(/\$([A-Z_]{3,})/g)].map(([, name = '']) => name));
+      // What a client was given.
+      used.delete('API_KEY');
+      for (const name of used) assert.match(text, new RegExp(`\\b${name}=`), name);
+      assert.ok(used.size > 0);
+    }
+  });
+
   it('explains every reason of a refusal, in the order of the checks', () => {
     const table = PAGE.slice(PAGE.indexOf('### Refusals'), PAGE.indexOf('### Runbook'));
     assert.deepEqual(
