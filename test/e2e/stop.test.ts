@@ -15,6 +15,7 @@ import {
   type EngineProcess,
   engineFlags,
   manyAgents,
+  metricOf,
   type RouterProcess,
   startEngine,
   startRouter,
@@ -226,12 +227,14 @@ describe('A stop', () => {
     const socket = connect(Number(new URL(router.url).port), '127.0.0.1');
     socket.pause();
     socket.write(`GET /admin/api-keys HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`);
-    await router.line((line) => line.includes('"path":"/admin/api-keys"'));
+    await eventually('the answer under way', async () =>
+      (await metricOf(router, 'http_server_active_requests')) === 1 ? true : undefined,
+    );
     await signal('SIGTERM');
     assert.equal(await codeWithin(1500), undefined, 'the answer is still on its way');
     const received: Buffer[] = [];
     for await (const chunk of socket) received.push(chunk as Buffer);
-    assert.match(Buffer.concat(received).subarray(-30).toString(), /"count":24000\}$/);
+    assert.match(Buffer.concat(received).subarray(-30).toString(), /"count":24000\}\r\n0\r\n\r\n$/);
     assert.equal(await codeWithin(2000), 0);
   });
 
