@@ -191,6 +191,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,
     bodies: { ...bodies, budget: budgets.inference },
+    stalls: { timeoutMs: config.timeouts.streamIdleMs, timers: systemTimers },
     adminBodies: { ...bodies, budget: budgets.admin },
     active,
     turns: new Turns(systemTimers.monotonicMs),

@@ -4,6 +4,7 @@
 import type { Context } from 'hono';
 import type { ErrorCode } from '../errors.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
+import { cutWhenStalled } from './cut-stalled.ts';
 import { endRecord, logFailure } from './record-request.ts';
 import { JSON_HEADERS, jsonText, statusOf, wireCodeOf } from './respond.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
@@ -31,10 +32,8 @@ export async function piecewiseResponse(
     if (code === 'internal_error') logFailure(ports, record, cause);
     endRecord(ports, record);
   };
-  return new Response(
-    partsStream(first, () => takePart(pieces, ports.turns), end),
-    { headers: JSON_HEADERS },
-  );
+  const body = partsStream(first, () => takePart(pieces, ports.turns), end);
+  return new Response(cutWhenStalled(body, ports.stalls, c.env), { headers: JSON_HEADERS });
 }
 
 interface Part {

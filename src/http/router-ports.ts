@@ -18,6 +18,7 @@ import type { RegistrationStream } from '../telemetry/registration-stream.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { ActiveRequests } from './active-requests.ts';
 import type { BodyPorts } from './body.ts';
+import type { StallLimit } from './cut-stalled.ts';
 import type { Turns } from './turns.ts';
 
 /** Present when a site ID is set: this site's half of cross-site redirect. */
@@ -45,6 +46,8 @@ export interface RouterPorts {
   readonly bodies: BodyPorts;
   /** With a budget of their own. */
   readonly adminBodies: BodyPorts;
+  /** When a long answer is cut because its client takes nothing. */
+  readonly stalls: StallLimit;
   readonly active: ActiveRequests;
   /** Where all work that is too long for one go takes its turns. */
   readonly turns: Turns;

@@ -25,7 +25,8 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
   let hasEnded = false;
   const onEnd: DispatchRequest['onEnd'] = (end) => {
     hasEnded = true;
-    client.connection.endSilence();
+    if (end.cut === 'client_stalled') client.connection.closeSoon();
+    else client.connection.endSilence();
     record.status = end.status;
     record.firstByteMs = end.firstByteMs;
     record.inputTokens = end.reading.use?.inputTokens;

@@ -149,6 +149,7 @@ function connectionOf(request: Request, server: BunServer): Connection {
     },
     allowSilence: () => server.timeout(request, 0),
     endSilence: () => server.timeout(request, IDLE_SECONDS),
+    closeSoon: () => server.timeout(request, 1),
   };
 }
 

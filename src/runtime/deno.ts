@@ -69,6 +69,7 @@ function connectionOf(info: ServeInfo): Connection {
     remoteAddress: info.remoteAddr.hostname ?? '',
     allowSilence: () => undefined,
     endSilence: () => undefined,
+    closeSoon: () => undefined,
   };
 }
 

@@ -18,6 +18,8 @@ export interface Connection {
   allowSilence(): void;
   /** Arms the idle timeout again: when the body has ended, and before the last byte of the answer. */
   endSilence(): void;
+  /** Closes the connection within seconds unless the client takes what was sent: the answer has been broken off. */
+  closeSoon(): void;
 }
 
 export type Fetch = (request: Request, connection: Connection) => Response | Promise<Response>;

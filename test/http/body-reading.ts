@@ -81,6 +81,7 @@ export function reader(body: BodyInit | null, reading: Reading = {}) {
     remoteAddress: '',
     allowSilence: () => void silence.push('allow'),
     endSilence: () => void silence.push('end'),
+    closeSoon: () => void silence.push('close'),
   };
   const ports = { budget, timeoutMs: 60_000, timers: reading.timers ?? systemTimers };
   const order: BodyOrder = { request, connection, share, maxBytes, isHashed };

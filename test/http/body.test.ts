@@ -124,7 +124,12 @@ describe('readBody()', () => {
       }
       const request = new Watched(`https://site-fr-2.example.com${CHAT}${target}`, { method: 'POST', body, headers });
       request.headers.set('host', 'site-fr-2.example.com');
-      const connection = { remoteAddress: '', allowSilence: () => undefined, endSilence: () => undefined };
+      const connection = {
+        remoteAddress: '',
+        allowSilence: () => undefined,
+        endSilence: () => undefined,
+        closeSoon: () => undefined,
+      };
       const response = await site.fetch(request, connection);
       assert.equal(response.status, 200, await response.text());
       assert.deepEqual(await rejections(site), counted());

@@ -6,6 +6,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { ERROR_CODES, type ErrorCode, RouterError } from '../../src/errors.ts';
 import { errorResponse, errorText, toRouterError } from '../../src/http/respond.ts';
+import { NO_CONNECTION } from '../support/no-connection.ts';
 import { KEYS } from '../support/test-keys.ts';
 import { bearer, type TestRouter } from '../support/test-router.ts';
 import { CHAT, CHAT_BODY, errorOf, follow, siteA, siteB, tokenForB } from './redirect-fixture.ts';
@@ -101,9 +102,7 @@ function fetchOf(site: TestRouter) {
   return (url: unknown, init?: RequestInit) => {
     const request = new Request(String(url), init);
     request.headers.set('host', 'site.example.com');
-    return Promise.resolve(
-      site.fetch(request, { remoteAddress: '', allowSilence: () => undefined, endSilence: () => undefined }),
-    );
+    return Promise.resolve(site.fetch(request, NO_CONNECTION));
   };
 }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
+import { NO_CONNECTION } from '../support/no-connection.ts';
 import { bearer, FIXTURE_MAP, placement } from '../support/test-router.ts';
 import { CHAT, CHAT_BODY, locationOf, outcomeOf, present, siteA, siteB, tokenForB } from './redirect-fixture.ts';
 
@@ -118,8 +119,7 @@ describe('Location', () => {
         body: CHAT_BODY,
       });
       Object.defineProperty(request, 'url', { value: `https://site-fr-1.example.com${CHAT}?a=${sent}` });
-      const connection = { remoteAddress: '192.0.2.1', allowSilence: () => undefined, endSilence: () => undefined };
-      assert.equal(await outcomeOf(site.fetch(request, connection)), outcome, JSON.stringify(sent));
+      assert.equal(await outcomeOf(site.fetch(request, NO_CONNECTION)), outcome, JSON.stringify(sent));
     }
   });
 

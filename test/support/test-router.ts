@@ -72,6 +72,8 @@ export interface TestRouterSettings {
   readonly adminMemoryBytes?: number;
   /** What ends a body that is late. */
   readonly bodyTimers?: Timers;
+  /** What ends a listing that its client does not take. */
+  readonly stallTimers?: Timers;
   readonly tokenTtlMs?: number;
   /** Keys beside {@link KEYS}: their secret, and the fields of an entry that differ from a plain enabled key. */
   readonly extraKeys?: readonly ExtraKey[];
@@ -99,7 +101,7 @@ export interface TestRouter {
   readonly written: string[];
   stopping: boolean;
   /** What the application told the connection about silence, in order. */
-  readonly silence: ('allow' | 'end')[];
+  readonly silence: ('allow' | 'end' | 'close')[];
   send(target: string, init?: RequestInit): Promise<Response>;
   /** POST of a JSON body on `path` with the secret of a key, or with none. */
   ask(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -162,6 +164,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
     bodies: { budget: bodyBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },
     adminBodies: { budget: adminBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },
+    stalls: { timeoutMs: 60_000, timers: settings.stallTimers ?? systemTimers },
     active,
     turns: new Turns(() => router.monotonicMs ?? router.nowMs),
     metrics,
@@ -184,6 +187,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     remoteAddress: settings.remoteAddress ?? '192.0.2.1',
     allowSilence: () => void silence.push('allow'),
     endSilence: () => void silence.push('end'),
+    closeSoon: () => void silence.push('close'),
   };
   const router: TestRouter = {
     ports,
