@@ -38,11 +38,12 @@ export class BodyBudget {
 
   /** Throws `queue_full` when the budget does not allow `bytes` now; nothing is taken. */
   demand(bytes: number): void {
-    if (this.#bytes + bytes <= this.#maxBytes) return;
-    throw new RouterError(
-      'queue_full',
-      `The router holds as many bytes of request bodies as it may, ${this.#maxBytes}: try again.`,
-    );
+    if (this.#bytes + bytes > this.#maxBytes) {
+      throw new RouterError(
+        'queue_full',
+        `The router holds as many bytes of request bodies as it may, ${this.#maxBytes}: try again.`,
+      );
+    }
   }
 
   /** The request is over: all that it took here. A second call gives back nothing more. */

@@ -10,11 +10,20 @@ const WHOLE = 1_048_576;
 
 /** What it takes from the budget while only 500 bytes of `size` have come. */
 async function takenOf(size: number, isHashed: boolean): Promise<number> {
-  const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(500)) });
+  let end = (): void => undefined;
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(new Uint8Array(500));
+      end = () => controller.close();
+    },
+  });
   const headers = { 'content-length': String(size) };
   const { read, share } = reader(stream, { headers, isHashed, budgetBytes: size, maxBytes: size });
-  void read();
-  return eventually('the first bytes', () => (share.bodyBytes > 0 ? share.bodyBytes : undefined));
+  const reading = read();
+  const taken = await eventually('the first bytes', () => (share.bodyBytes > 0 ? share.bodyBytes : undefined));
+  end();
+  await reading;
+  return taken;
 }
 
 describe('a declared body', () => {
