@@ -33,7 +33,8 @@ export class Agent {
   readonly #health: AgentHealth;
   #setting: AgentSetting;
   #models: ReadonlySet<string>;
-  #active = 0;
+  /** Monotonic ms at which each request under way was given to it, by its turn. */
+  readonly #running = new Map<number, number>();
   #lastTaken = 0;
   #lastTakenMs = Number.NEGATIVE_INFINITY;
   #lastSeenMs: number | undefined;
@@ -72,12 +73,12 @@ export class Agent {
 
   /** Slots in use: requests and streams under way. */
   get active(): number {
-    return this.#active;
+    return this.#running.size;
   }
 
   /** Share of the slots in use, 0 to 1; above 1 after the capacity was lowered below what runs. */
   get load(): number {
-    return this.#active / this.#setting.capacity;
+    return this.active / this.#setting.capacity;
   }
 
   /** Grows with every turn; 0 before the first. Of two agents the smaller has waited longer. */
@@ -88,6 +89,11 @@ export class Agent {
   /** Monotonic ms of its last turn; negative infinity before the first. */
   get lastTakenMs(): number {
     return this.#lastTakenMs;
+  }
+
+  /** Whether a request still runs that was given to it at `monotonicMs` or later. */
+  isBusySince(monotonicMs: number): boolean {
+    return [...this.#running.values()].some((takenMs) => takenMs >= monotonicMs);
   }
 
   /** Unix ms of its last good probe; undefined before the first. */
@@ -119,16 +125,14 @@ export class Agent {
 
   /** Takes one slot: what gives it back, however often it is called only once (E7). Undefined when all are in use. */
   take(): (() => void) | undefined {
-    if (this.#active >= this.#setting.capacity) return undefined;
-    this.#active += 1;
+    if (this.active >= this.#setting.capacity) return undefined;
     Agent.#turns += 1;
-    this.#lastTaken = Agent.#turns;
+    const turn = Agent.#turns;
+    this.#lastTaken = turn;
     this.#lastTakenMs = this.#clocks.monotonicMs();
-    let isHeld = true;
+    this.#running.set(turn, this.#lastTakenMs);
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#active -= 1;
+      if (!this.#running.delete(turn)) return;
       this.#events.onVacancy(this);
       this.#endIfDone();
     };
@@ -189,7 +193,7 @@ export class Agent {
   /** Takes no new work and is gone as soon as nothing runs. */
   leave(): void {
     this.#isLeaving = true;
-    if (this.#active > 0) this.#health.drain('removed, requests are still running');
+    if (this.active > 0) this.#health.drain('removed, requests are still running');
     this.#endIfDone();
   }
 
@@ -199,6 +203,6 @@ export class Agent {
   }
 
   #endIfDone(): void {
-    if (this.#isLeaving && this.#active === 0) this.#health.end('removed');
+    if (this.#isLeaving && this.active === 0) this.#health.end('removed');
   }
 }

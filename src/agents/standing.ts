@@ -15,14 +15,21 @@ export type Standing = 'trusted' | 'trial' | 'passed_over';
 
 export interface Tried {
   readonly record: Pick<TrackRecord, 'consecutiveFailures' | 'lastFailedMs'>;
-  /** Monotonic ms of its last turn. A turn is a trial: until it has ended, there is no second one within a pause. */
+  /** Monotonic ms of its last turn: a trial that ended without a verdict is followed by a pause as well. */
   readonly lastTakenMs: number;
+  /** Whether a request still runs that was given to it at `monotonicMs` or later. */
+  isBusySince(monotonicMs: number): boolean;
 }
 
-/** `nowMs` is monotonic. */
-export function standingOf({ record, lastTakenMs }: Tried, nowMs: number): Standing {
+/**
+ * `nowMs` is monotonic. There is one trial at a time, however long it takes: an engine that hangs would else be given
+ * request after request until it is full. Whatever runs since the last failure is one.
+ */
+export function standingOf(tried: Tried, nowMs: number): Standing {
+  const { record, lastTakenMs } = tried;
   const excess = record.consecutiveFailures - FAILURES_TO_PASS_OVER;
   if (excess < 0) return 'trusted';
   const pauseMs = Math.min(TRIAL_PAUSE_MS * 2 ** excess, TRIAL_PAUSE_MAX_MS);
-  return nowMs - Math.max(record.lastFailedMs, lastTakenMs) >= pauseMs ? 'trial' : 'passed_over';
+  const isPauseOver = nowMs - Math.max(record.lastFailedMs, lastTakenMs) >= pauseMs;
+  return isPauseOver && !tried.isBusySince(record.lastFailedMs) ? 'trial' : 'passed_over';
 }

@@ -175,6 +175,22 @@ describe('AgentRegistry.candidates() of agents that fail though their probes are
     assert.deepEqual(order(), ['bad', 'good']);
   });
 
+  it('are given no second one while the trial hangs, however long', () => {
+    const { clocks, registry, fail, order } = registryWithClocks(setting('hangs'), setting('good'));
+    const before = registry.get('hangs')?.take();
+    clocks.elapsedMs = 1;
+    fail('hangs', 3);
+    clocks.elapsedMs += TRIAL_PAUSE_MS;
+    assert.deepEqual(order(), ['hangs', 'good'], 'what ran before the failure is no trial');
+    const trial = registry.get('hangs')?.take();
+    clocks.elapsedMs += 100 * TRIAL_PAUSE_MS;
+    assert.deepEqual(order(), ['good', 'hangs']);
+    before?.();
+    assert.deepEqual(order(), ['good', 'hangs']);
+    trial?.();
+    assert.deepEqual(order(), ['hangs', 'good']);
+  });
+
   it('wait twice as long after a trial that failed', () => {
     const { clocks, registry, fail, order } = registryWithClocks(setting('bad'), setting('good'));
     fail('bad', 3);

@@ -5,7 +5,7 @@ import { type Standing, standingOf, TRIAL_PAUSE_MAX_MS, TRIAL_PAUSE_MS } from '.
 const NEVER = Number.NEGATIVE_INFINITY;
 
 function standing(consecutiveFailures: number, lastFailedMs: number, nowMs: number, lastTakenMs = NEVER): Standing {
-  return standingOf({ record: { consecutiveFailures, lastFailedMs }, lastTakenMs }, nowMs);
+  return standingOf({ record: { consecutiveFailures, lastFailedMs }, lastTakenMs, isBusySince: () => false }, nowMs);
 }
 
 describe('standingOf()', () => {
@@ -28,7 +28,18 @@ describe('standingOf()', () => {
     }
   });
 
-  it('gives no second trial within a pause of the first, which may take long', () => {
+  it('gives no second trial while a request runs that was given to it since the last failure', () => {
+    for (const [takenMs, expected] of [
+      [499, 'trial'],
+      [500, 'passed_over'],
+    ] as const) {
+      const record = { consecutiveFailures: 3, lastFailedMs: 500 };
+      const tried = { record, lastTakenMs: takenMs, isBusySince: (ms: number) => takenMs >= ms };
+      assert.equal(standingOf(tried, 1_000_000), expected, `taken at ${takenMs}`);
+    }
+  });
+
+  it('gives no second trial within a pause of one that ended without a verdict', () => {
     const nowMs = 10_000;
     assert.equal(standing(3, 0, nowMs, nowMs - TRIAL_PAUSE_MS + 1), 'passed_over');
     assert.equal(standing(3, 0, nowMs, nowMs - TRIAL_PAUSE_MS), 'trial');
