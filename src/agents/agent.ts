@@ -156,9 +156,9 @@ export class Agent {
     this.#metrics.add(reading, takenMs);
   }
 
-  /** Nobody listens at the engine's address: no need to wait for three probes. */
-  reportConnectionRefused(): void {
-    if (this.#health.reportConnectionRefused()) this.record.wentDown('refused');
+  /** There is no way to the engine: no need to wait for three probes. `reason` is one clause without secrets. */
+  reportConnectionRefused(reason?: string): void {
+    if (this.#health.reportConnectionRefused(reason)) this.record.wentDown('refused');
   }
 
   /**

@@ -11,19 +11,24 @@ export function createEngineFetch(fetch: EngineFetch, runtimeInit: RequestInit):
   return (url, init) => fetch(url, { ...runtimeInit, ...init, redirect: 'manual' });
 }
 
-/** Why no head arrived: nobody listens, the connection broke, or anything else. */
+/** The system's names for having no way to an engine: nobody listens, no such host, no route. Nothing was sent then. */
+const NO_CONNECTION: ReadonlySet<string | undefined> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+/** The same in the words of Deno's cause. */
+const NO_CONNECTION_TEXT = /Connection refused|dns error|No route to host|Network is unreachable/;
+
+/** Why no head arrived: there was no way to the engine, the connection broke, or anything else. */
 export type ConnectionFault = 'refused' | 'reset' | 'other';
 
 /** Reads Bun's error codes, and Deno's cause text, which is all it gives (bun.md, section H). */
 export function connectionFault(error: unknown): ConnectionFault {
-  switch (errorCode(error)) {
-    case 'ECONNREFUSED':
-      return 'refused';
-    case 'ECONNRESET':
-      return 'reset';
-    default:
-      return isDenoRefusal(error) ? 'refused' : 'other';
-  }
+  const code = errorCode(error);
+  if (NO_CONNECTION.has(code) || isDenoRefusal(error)) return 'refused';
+  return code === 'ECONNRESET' ? 'reset' : 'other';
 }
 
 /** The system's name for an error, such as `ECONNREFUSED`; undefined when it has none. */
@@ -33,5 +38,5 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 function isDenoRefusal(error: unknown): boolean {
-  return error instanceof Error && error.cause instanceof Error && error.cause.message.includes('Connection refused');
+  return error instanceof Error && error.cause instanceof Error && NO_CONNECTION_TEXT.test(error.cause.message);
 }

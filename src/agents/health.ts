@@ -90,14 +90,14 @@ export class AgentHealth {
     return true;
   }
 
-  /** Nobody listens at the engine's address: no need to wait for three probes. Whether that made it unhealthy. */
-  reportConnectionRefused(): boolean {
+  /** There is no way to the engine: no need to wait for three probes. Whether that made it unhealthy. */
+  reportConnectionRefused(reason = 'connection refused'): boolean {
     this.#streak = Math.min(this.#streak, 0);
     if (this.#status.state !== 'healthy') return false;
     const nowMs = this.#clocks.monotonicMs();
     const flaps = nowMs - this.#recoveredMs < FLAP_MS;
     this.#closeUntilMs = flaps ? nowMs : nowMs + RESTART_MS;
-    this.#become('unhealthy', 'connection refused');
+    this.#become('unhealthy', reason);
     return true;
   }
 

@@ -34,6 +34,15 @@ export class AgentChoice implements SeatSearch {
     if (!this.#asked.includes(agent)) this.#asked.push(agent);
   }
 
+  /** Whether it was repeated for free: not twice, or a request that kills engines would be carried through them all. */
+  get hasRepeated(): boolean {
+    return this.#hasRepeated;
+  }
+
+  noteRepeat(): void {
+    this.#hasRepeated = true;
+  }
+
   /** A slot on the first agent that has one. */
   takeSeat(): Seat | undefined {
     for (const agent of this.#agentsLeft()) {
@@ -43,16 +52,8 @@ export class AgentChoice implements SeatSearch {
     return undefined;
   }
 
-  /**
-   * Where to go for free when the connection at `seat` failed: to another agent that has a slot, then `seat` is given back,
-   * or there again. Undefined from the second time on: a request that kills engines must not be carried through them all.
-   */
-  seatToRepeat(seat: Seat): Seat | undefined {
-    if (this.#hasRepeated) return undefined;
-    this.#hasRepeated = true;
-    const other = this.takeSeat();
-    if (other !== undefined) seat.release();
-    return other ?? seat;
+  freeAgents(): readonly Agent[] {
+    return this.#agentsLeft().filter(({ active, setting }) => active < setting.capacity);
   }
 
   hasAgents(): boolean {

@@ -9,7 +9,7 @@ import { type AnswerPlan, type AnswerPorts, streamResponse, wholeResponse } from
 import { earlyEnd, type Failure, triesFailed, waitEnded } from './failure.ts';
 import { type Attempt, type ClientFault, type EngineCall, type ForwardPorts, forward } from './forward.ts';
 import { engineHeaders } from './headers.ts';
-import type { Seat, SeatQueue } from './queue.ts';
+import type { SeatQueue } from './queue.ts';
 import { type LifeLimits, type RequestEnd, RequestLife } from './request-life.ts';
 import { trackAttempt, trackEnd } from './track.ts';
 
@@ -70,42 +70,54 @@ export async function dispatch(request: DispatchRequest, ports: DispatchPorts): 
 async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: RequestLife): Promise<DispatchOutcome> {
   const { headers, requestId, body, endpoint } = request;
   const choice = new AgentChoice(request, ports.registry);
-  const call = { path: endpoint.path, headers: engineHeaders(headers, requestId), body, isAlone: false };
+  const call = { path: endpoint.path, headers: engineHeaders(headers, requestId), body };
   let failure: Failure | undefined;
   for (let tries = 0; tries < ports.maxTries; ) {
-    const free = await ports.queue.take(choice, life.signal);
-    if (free === undefined) break;
-    const { seat, attempt } = await ask(free, { call, choice }, ports, life);
+    const seat = await ports.queue.take(choice, life.signal);
+    if (seat === undefined) break;
     const { agent, release } = seat;
+    const { attempt, isFree } = await ask(agent, { call, choice }, ports, life);
     if (attempt.kind === 'stream') life.whenOver(release);
     else release();
-    trackAttempt(agent, attempt);
-    if (attempt.kind === 'refused') agent.reportConnectionRefused();
-    else if (attempt.kind === 'failed' || attempt.kind === 'disconnected') {
-      ports.onFailedTry(agent, requestId, attempt.reason);
-      failure = triesFailed(attempt);
-      tries += 1;
-    } else return conclude(attempt, agent, life, { ...ports, dialect: endpoint.dialect });
+    trackAttempt(agent, attempt, ports);
+    switch (attempt.kind) {
+      case 'refused':
+        agent.reportConnectionRefused(attempt.reason);
+        break;
+      case 'failed':
+      case 'disconnected':
+        ports.onFailedTry(agent, requestId, attempt.reason);
+        failure = triesFailed(attempt);
+        if (!isFree) tries += 1;
+        break;
+      default:
+        return conclude(attempt, agent, life, { ...ports, dialect: endpoint.dialect });
+    }
   }
   return { kind: 'failed', ...whyFailed(choice, life, failure), agent: choice.lastAsked };
 }
 
 interface Asking {
-  readonly call: EngineCall;
+  readonly call: Omit<EngineCall, 'isAlone'>;
   readonly choice: AgentChoice;
 }
 
 /**
- * One attempt, and where it was made. A connection that fails before an answer is most often a kept one which the engine
- * closed as the request left: once a request, that costs no try, and a new connection is made (G13).
+ * What came of asking the agent. A connection that fails before an answer can be a kept one which the engine closed as
+ * the request left: once a request, that costs no try, and from then on it goes on connections of its own (G13). Where
+ * no other agent has a slot it goes to the same one again, and that attempt alone tells whether the engine has failed.
  */
-async function ask(seat: Seat, { call, choice }: Asking, ports: DispatchPorts, life: RequestLife) {
-  choice.noteAsked(seat.agent);
-  const attempt = await forward(call, seat.agent, ports, life);
-  const next = attempt.kind === 'disconnected' ? choice.seatToRepeat(seat) : undefined;
-  if (next === undefined) return { seat, attempt };
-  choice.noteAsked(next.agent);
-  return { seat: next, attempt: await forward({ ...call, isAlone: true }, next.agent, ports, life) };
+async function ask(agent: Agent, { call, choice }: Asking, ports: DispatchPorts, life: RequestLife) {
+  choice.noteAsked(agent);
+  const attempt = await forward({ ...call, isAlone: choice.hasRepeated }, agent, ports, life);
+  if (attempt.kind !== 'disconnected' || choice.hasRepeated) return { attempt, isFree: false };
+  choice.noteRepeat();
+  if (choice.freeAgents().length > 0) return { attempt, isFree: true };
+  const again = await forward({ ...call, isAlone: true }, agent, ports, life);
+  if (again.kind !== 'refused') return { attempt: again, isFree: false };
+  // The engine went down with the request: it had it, so it did not merely refuse it.
+  agent.reportConnectionRefused(again.reason);
+  return { attempt, isFree: false };
 }
 
 /** Why no agent is asked any more. */

@@ -48,13 +48,13 @@ export type Attempt =
   | WholeAnswer
   /** The engine found fault with the request, in a body that no SDK can read. */
   | { readonly kind: 'client_fault'; readonly status: ClientFault; readonly message: string }
-  /** Nobody listens: the request was not even sent. */
-  | { readonly kind: 'refused' }
+  /** There is no way to the engine: the request was not even sent. `reason` is for the log. */
+  | { readonly kind: 'refused'; readonly reason: string }
   /** The connection failed before the head of an answer. */
   | ({ readonly kind: 'disconnected' } & FailedAttempt)
   | ({ readonly kind: 'failed' } & FailedAttempt)
-  /** The router ended it. */
-  | { readonly kind: 'cut'; readonly cut: Cut };
+  /** The router ended it; the agent had had it for `afterMs`. */
+  | { readonly kind: 'cut'; readonly cut: Cut; readonly afterMs: number };
 
 /** What every attempt sends. */
 export interface EngineCall {
@@ -77,13 +77,14 @@ export async function forward(
   ports: ForwardPorts,
   life: RequestLife,
 ): Promise<Attempt> {
+  const sentMs = ports.timers.monotonicMs();
   let head: Response | undefined;
   try {
     head = await send(call, agent, ports, life);
     return await receive(head, life);
   } catch (error) {
-    if (life.cut !== undefined) return { kind: 'cut', cut: life.cut };
-    if (head === undefined && connectionFault(error) === 'refused') return { kind: 'refused' };
+    if (life.cut !== undefined) return { kind: 'cut', cut: life.cut, afterMs: ports.timers.monotonicMs() - sentMs };
+    if (head === undefined && connectionFault(error) === 'refused') return { kind: 'refused', reason: refusal(error) };
     const kind = head === undefined ? 'disconnected' : 'failed';
     return { kind, ...broken('The connection to the engine failed.', `connection failed: ${causeOf(error)}`) };
   }
@@ -100,6 +101,11 @@ async function send(call: EngineCall, agent: Agent, ports: ForwardPorts, life: R
   const head = await fetch(backendUrl + call.path, call.isAlone ? { ...init, keepalive: false } : init);
   if (head.status === 200) agent.record.sample(Math.round(timers.monotonicMs() - sentMs));
   return head;
+}
+
+function refusal(error: unknown): string {
+  const code = errorCode(error) ?? 'ECONNREFUSED';
+  return code === 'ECONNREFUSED' ? 'connection refused' : `cannot connect: ${code}`;
 }
 
 function causeOf(error: unknown): string {

@@ -3,22 +3,21 @@
 
 import type { Agent } from '../agents/agent.ts';
 import type { Attempt } from './forward.ts';
-import type { Cut, RequestEnd } from './request-life.ts';
+import type { LifeLimits, RequestEnd } from './request-life.ts';
 
 /** After an attempt; one with an answer counts when that has ended. */
-export function trackAttempt(agent: Agent, attempt: Attempt): void {
-  if (hasFailed(attempt)) agent.record.failed();
+export function trackAttempt(agent: Agent, attempt: Attempt, limits: Pick<LifeLimits, 'requestTimeoutMs'>): void {
+  if (hasFailed(attempt, limits.requestTimeoutMs)) agent.record.failed();
 }
 
-function hasFailed(attempt: Attempt): boolean {
+function hasFailed(attempt: Attempt, requestTimeoutMs: number): boolean {
   switch (attempt.kind) {
     case 'refused':
     case 'failed':
     case 'disconnected':
       return true;
     case 'cut':
-      // An engine that has come to a standstill shows only so: its health may well still answer.
-      return isTooSlow(attempt.cut);
+      return wasTooSlow(attempt, requestTimeoutMs);
     case 'stream':
     case 'whole':
     case 'client_fault':
@@ -26,12 +25,16 @@ function hasFailed(attempt: Attempt): boolean {
   }
 }
 
+/**
+ * An engine that has come to a standstill shows only so: its health may well still answer. But the time that a request
+ * spent in the router's queue, or with other agents, is not this one's: it must have had at least half of the timeout.
+ */
+function wasTooSlow({ cut, afterMs }: Attempt & { readonly kind: 'cut' }, requestTimeoutMs: number): boolean {
+  return cut === 'stream_idle' || (cut === 'request_timeout' && afterMs * 2 >= requestTimeoutMs);
+}
+
 /** After the last byte, or the cut. Past the head, the request timeout can be the doing of a client that reads slowly. */
 export function trackEnd({ agent, status, outcome, cut, reading }: RequestEnd): void {
   if (outcome === 'complete' && status === 200) agent.record.succeeded(reading.use);
   if (outcome === 'broken' && (cut === undefined || cut === 'stream_idle')) agent.record.failed();
-}
-
-function isTooSlow(cut: Cut): boolean {
-  return cut === 'request_timeout' || cut === 'stream_idle';
 }

@@ -27,7 +27,21 @@ describe('connectionFault()', () => {
   it('reads the text of Deno’s cause', () => {
     const cause = new Error('client error (Connect): tcp connect error: Connection refused (os error 111)');
     assert.equal(connectionFault(new TypeError('fetch failed', { cause })), 'refused');
-    assert.equal(connectionFault(new TypeError('fetch failed', { cause: new Error('dns error') })), 'other');
+    assert.equal(connectionFault(new TypeError('fetch failed', { cause: new Error('tls handshake eof') })), 'other');
+  });
+
+  it('takes a name that nobody knows and an address without a route for refused: nothing was sent', () => {
+    for (const code of ['ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']) {
+      assert.equal(connectionFault(Object.assign(new TypeError(code), { code })), 'refused', code);
+    }
+    for (const told of [
+      'dns error: failed to lookup address information',
+      'tcp connect error: No route to host (os error 113)',
+      'tcp connect error: Network is unreachable (os error 101)',
+    ]) {
+      const cause = new Error(`client error (Connect): ${told}`);
+      assert.equal(connectionFault(new TypeError('fetch failed', { cause })), 'refused', told);
+    }
   });
 
   for (const error of [undefined, 'ECONNREFUSED', { code: 'ECONNREFUSED' }, new Error('ECONNREFUSED')]) {

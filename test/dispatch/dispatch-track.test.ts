@@ -86,6 +86,24 @@ describe('An agent’s record', () => {
     assert.deepEqual(recordOf(mute), FAILED);
   });
 
+  it('counts no answer in time only for an agent that had at least half of that time', async () => {
+    for (const [waitedMs, failures] of [
+      [REQUEST_TIMEOUT_MS / 2, 1],
+      [REQUEST_TIMEOUT_MS / 2 + 1, 0],
+    ] as const) {
+      const engine = await startEngine(silent);
+      const site = testSite([engine.url], { capacity: 1, queueDepth: 1 });
+      const free = site.agents[0]?.take();
+      const asking = site.ask();
+      site.timers.advance(waitedMs);
+      free?.();
+      await engine.nextRequest();
+      site.timers.advance(REQUEST_TIMEOUT_MS - waitedMs);
+      assert.equal((await failureOf(asking))[0], 'request_timeout');
+      assert.equal(site.agents[0]?.record.failures, failures, `${waitedMs} ms in the queue`);
+    }
+  });
+
   it('counts a stream that the engine broke off, and one in which it fell silent', async () => {
     for (const end of [
       ({ engine }: Awaited<ReturnType<typeof streaming>>) => engine.destroy(),

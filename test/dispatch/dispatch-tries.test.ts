@@ -158,7 +158,41 @@ describe('dispatch() and connections', () => {
     });
     const site = testSite([engine.url]);
     assert.equal(await responseOf(await site.ask()).text(), '{}');
-    assert.deepEqual(slots(site), [0]);
+    assert.deepEqual(
+      [...slots(site), site.agents[0]?.record.failures],
+      [0, 0],
+      'a kept connection may just have ended',
+    );
+    assert.deepEqual(site.failedTries, []);
+  });
+
+  it('is the engine’s failure when it goes down with the request, though it then refuses the repeat', async () => {
+    const codes = ['ECONNRESET', 'ECONNREFUSED'];
+    const fetch: EngineFetch = () => Promise.reject(Object.assign(new TypeError('x'), { code: codes.shift() }));
+    const site = testSite(['http://engine'], { fetch });
+    assert.deepEqual(await failureOf(site.ask()), ['backend_error', 'The connection to the engine failed.']);
+    assert.deepEqual(site.failedTries, ['agent-0: connection failed: ECONNRESET']);
+    assert.deepEqual([site.agents[0]?.state, site.agents[0]?.record.failures], ['unhealthy', 1]);
+    assert.equal((await failureOf(site.ask()))[0], 'no_agents_available', 'now none was tried');
+  });
+
+  it('passes an agent over that breaks every connection, though each request succeeds elsewhere', async () => {
+    const asked = { bad: 0, good: 0 };
+    const fetch: EngineFetch = (url) => {
+      const isBad = new URL(url).host === 'bad';
+      asked[isBad ? 'bad' : 'good'] += 1;
+      return isBad
+        ? Promise.reject(Object.assign(new TypeError('reset'), { code: 'ECONNRESET' }))
+        : Promise.resolve(Response.json({}));
+    };
+    const site = testSite(['http://bad', 'http://good'], { fetch });
+    for (let count = 0; count < 20; count += 1) responseOf(await site.ask());
+    assert.deepEqual(asked, { bad: 3, good: 20 });
+    assert.deepEqual(
+      site.failedTries,
+      Array.from({ length: 3 }, () => 'agent-0: connection failed: ECONNRESET'),
+    );
+    assert.equal(site.agents[0]?.record.failures, 3);
   });
 
   it('asks for a connection of its own then, not for another one of the pool', async () => {
@@ -186,8 +220,8 @@ describe('dispatch() and connections', () => {
     assert.deepEqual(asked, ['engine-0', 'engine-1', 'engine-2', 'engine-3']);
     assert.deepEqual(
       site.agents.map(({ record }) => record.failures),
-      [0, 1, 1, 1, 0, 0],
-      'the free one blames nobody',
+      [1, 1, 1, 1, 0, 0],
+      'free for the request, not for the agent',
     );
     assert.deepEqual(slots(site), [0, 0, 0, 0, 0, 0]);
   });
@@ -224,9 +258,11 @@ describe('dispatch() and connections', () => {
     assert.equal(site.agents[0]?.state, 'healthy');
   });
 
-  it('counts a name that does not resolve as a try, and names no address', async () => {
+  it('takes a name that does not resolve for a refusal, and names no address', async () => {
     const site = testSite(['http://engine.invalid:8000']);
-    assert.deepEqual(await failureOf(site.ask()), ['backend_error', 'The connection to the engine failed.']);
+    const message = `No agent of the model "${MODEL}" is available.`;
+    assert.deepEqual(await failureOf(site.ask()), ['no_agents_available', message]);
+    assert.equal(site.agents[0]?.status.reason, 'cannot connect: ENOTFOUND');
   });
 });
 
