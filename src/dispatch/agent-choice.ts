@@ -45,7 +45,7 @@ export class AgentChoice implements SeatSearch {
 
   /** A slot on the first agent that has one. */
   takeSeat(): Seat | undefined {
-    for (const agent of this.#agentsLeft()) {
+    for (const agent of this.freeAgents()) {
       const release = agent.take();
       if (release !== undefined) return { agent, release };
     }

@@ -18,6 +18,8 @@ export interface SeatSearch {
   readonly capability: Capability;
   /** Takes a slot that this request can use now. */
   takeSeat(): Seat | undefined;
+  /** The agents with a slot that this request can use now. */
+  freeAgents(): readonly Agent[];
   /** Whether any agent is left that could serve it, full ones included. */
   hasAgents(): boolean;
 }
@@ -63,13 +65,11 @@ export class SeatQueue {
    * request, and as soon as `signal` aborts.
    */
   async take(search: SeatSearch, signal: AbortSignal): Promise<Seat | undefined> {
-    const waiting = this.#lines.get(keyOf(search))?.size ?? 0;
+    // What is free while others wait, should a vacancy have gone unsaid, is theirs first.
+    if (this.#lines.size > 0) for (const agent of search.freeAgents()) this.#handOver(agent);
     const seat = search.takeSeat();
-    if (seat !== undefined && waiting === 0) return seat;
-    // What is free while others wait is offered to them first: giving it back does that.
-    seat?.release();
-    const left = seat === undefined ? undefined : search.takeSeat();
-    if (left !== undefined || signal.aborted || waiting >= this.#ports.depth || !search.hasAgents()) return left;
+    const waiting = this.#lines.get(keyOf(search))?.size ?? 0;
+    if (seat !== undefined || signal.aborted || waiting >= this.#ports.depth || !search.hasAgents()) return seat;
     return this.#wait(search, signal);
   }
 

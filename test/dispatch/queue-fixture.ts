@@ -36,6 +36,7 @@ export function queueBefore(agentSettings: readonly { models: readonly string[];
       model,
       capability: 'llm',
       hasAgents: () => left().length > 0,
+      freeAgents: () => left().filter(({ load }) => load < 1),
       takeSeat: () => {
         for (const agent of left()) {
           const release = agent.take();

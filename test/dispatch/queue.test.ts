@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
+import type { SeatSearch } from '../../src/dispatch/queue.ts';
 import { ok } from '../../src/lib/result.ts';
 import { type Asked, queueBefore, waiting } from './queue-fixture.ts';
 import { settled } from './streaming.ts';
@@ -111,6 +112,68 @@ describe('SeatQueue', () => {
     const newcomer = ask('m');
     await settled();
     assert.deepEqual([stateOf(waiter), stateOf(newcomer)], ['agent-0', 'waits']);
+  });
+
+  it('takes each slot only once for that: a turn, and a trial, are not given to nobody', async () => {
+    const { ask, agents } = queueBefore([
+      { models: ['m'], capacity: 1 },
+      { models: ['m'], capacity: 1 },
+    ]);
+    const [first, second] = agents;
+    assert.ok(first !== undefined && second !== undefined);
+    first.take();
+    const release = second.take();
+    ask('m', [second]);
+    release?.();
+    const turns = second.lastTaken;
+    const newcomer = ask('m');
+    await settled();
+    assert.equal(stateOf(newcomer), 'agent-1', 'who waits cannot use it');
+    assert.equal(second.lastTaken, turns + 1);
+  });
+
+  it('has a line for each capability of a model', async () => {
+    const { queue, registry, agents, ask } = queueBefore([{ models: ['m'], capacity: 1 }], 1);
+    const setting = {
+      id: 'e',
+      engine: 'vllm',
+      capability: 'embedding',
+      backendUrl: 'http://e',
+      models: ['m'],
+    } as const;
+    const embedder = registry.add({ ...setting, capacity: 1 });
+    embedder.reportProbe(ok(['m']));
+    const release = embedder.take();
+    agents[0]?.take();
+    const chat = ask('m');
+    const search: SeatSearch = {
+      ...chat.search,
+      capability: 'embedding',
+      takeSeat: () => {
+        const held = embedder.take();
+        return held === undefined ? undefined : { agent: embedder, release: held };
+      },
+    };
+    const taking = queue.take(search, new AbortController().signal);
+    release?.();
+    assert.equal((await taking)?.agent, embedder, 'the line of the chats is full, this one is not');
+    assert.equal(stateOf(chat), 'waits');
+  });
+
+  it('gives a slot that nobody was told of within a second, and to one who waits', async () => {
+    const { ask, agents, timers } = queueBefore([{ models: ['m'], capacity: 1 }]);
+    const [agent] = agents;
+    assert.ok(agent !== undefined);
+    ask('m');
+    const line = [ask('m'), ask('m')];
+    await settled();
+    Object.defineProperty(agent.setting, 'capacity', { value: 2 });
+    timers.advance(LOOK_MS);
+    await settled();
+    assert.deepEqual([...line.map(stateOf), agent.active], ['agent-0', 'waits', 2]);
+    line[0]?.outcome?.seat?.release();
+    await settled();
+    assert.deepEqual([...line.map(stateOf), agent.active], ['agent-0', 'agent-0', 2]);
   });
 
   it('hands over to the waiting when an agent turns healthy', async () => {
