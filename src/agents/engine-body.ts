@@ -10,9 +10,12 @@ export interface OpenedBody {
 
 /** Reads until the body ends or `isEnough` of the bytes so far. Rejects when the body breaks off before. */
 export async function openBody(response: Response, isEnough: (bytes: number) => boolean): Promise<OpenedBody> {
+  return readOn(response.body?.getReader(), isEnough);
+}
+
+async function readOn(reader: OpenedBody['rest'], isEnough: (bytes: number) => boolean): Promise<OpenedBody> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = response.body?.getReader();
   for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
     chunks.push(part.value);
     size += part.value.byteLength;
@@ -29,11 +32,16 @@ export interface BoundedBody {
 
 /**
  * Reads at most `maxBytes` and cancels what is left, so that no engine can fill the router's memory. A short body is
- * read to its end, which keeps the connection for the next request. Rejects when the body breaks off.
+ * read to its end, which keeps the connection for the next request. Rejects when the body breaks off. `stop` ends the
+ * reading early, with what has come.
  */
-export async function readBounded(response: Response, maxBytes: number): Promise<BoundedBody> {
-  const { chunks, rest } = await openBody(response, (size) => size > maxBytes);
-  if (rest === undefined) return { bytes: joined(chunks), isWhole: true };
+export async function readBounded(response: Response, maxBytes: number, stop?: AbortSignal): Promise<BoundedBody> {
+  const reader = response.body?.getReader();
+  const cancel = (): void => void reader?.cancel().catch(() => undefined);
+  stop?.addEventListener('abort', cancel);
+  const { chunks, rest } = await readOn(reader, (size) => size > maxBytes);
+  stop?.removeEventListener('abort', cancel);
+  if (rest === undefined) return { bytes: joined(chunks), isWhole: stop?.aborted !== true };
   await rest.cancel();
   return { bytes: joined(chunks).subarray(0, maxBytes), isWhole: false };
 }
@@ -47,6 +55,11 @@ export function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
     offset += chunk.byteLength;
   }
   return bytes;
+}
+
+/** A member of any JSON value; undefined where there is none. */
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** The document, or undefined for what is not JSON in UTF-8. */

@@ -26,7 +26,7 @@ export interface AnswerPlan extends AnswerPorts {
 
 /** An answer that is there as a whole, with its length. The request is over. */
 export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: RequestLife): Response {
-  const headers = clientHeaders(head.headers);
+  const headers = clientHeaders(head.headers, agent.setting.apiKey);
   headers.set('content-length', String(bytes.byteLength));
   const use = isReadable(head) ? useOfDocument(bytes) : undefined;
   life.answerWith({ agent, status: head.status, read: () => ({ use, isFinished: true }) });
@@ -41,7 +41,7 @@ export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: 
  */
 export function streamResponse(answer: StreamAnswer, agent: Agent, life: RequestLife, plan: AnswerPlan): Response {
   const { head, body, isEvents } = answer;
-  const headers = clientHeaders(head.headers);
+  const headers = clientHeaders(head.headers, agent.setting.apiKey);
   const meter = meterFor(answer, plan.dialect);
   life.answerWith({ agent, status: head.status, read: () => meter.read() });
   if (body.chunks.length > 0) life.noteFirstByte();

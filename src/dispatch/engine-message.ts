@@ -1,6 +1,6 @@
 // What an engine says about its own failure, as one short text for the client.
 
-import { parseJson } from '../agents/engine-body.ts';
+import { memberOf, parseJson } from '../agents/engine-body.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 
 /** UTF-8 bytes of an engine's message that a client is shown (E8). */
@@ -8,21 +8,27 @@ export const ENGINE_MESSAGE_MAX_BYTES = 512;
 
 /**
  * The message of an error body: the usual JSON fields (OpenAI, Anthropic, FastAPI), else the text itself, cut to
- * {@link ENGINE_MESSAGE_MAX_BYTES} between two characters. Undefined for an empty body.
+ * {@link ENGINE_MESSAGE_MAX_BYTES} between two characters. Undefined for an empty body. Servers repeat the key that they
+ * refuse: `secret`, the engine's own, is taken out, and a message from which it cannot be is none.
  */
-export function engineMessage(body: Uint8Array): string | undefined {
+export function engineMessage(body: Uint8Array, secret?: string): string | undefined {
   const text = new TextDecoder().decode(body);
-  const message = (messageField(parseJson(body)) ?? text).trim();
-  return message === '' ? undefined : cut(message);
+  const said = (messageField(parseJson(body)) ?? text).trim();
+  const message = secret === undefined ? said : said.replaceAll(secret, '[hidden]');
+  return message === '' || (secret !== undefined && holdsSecret(message, secret)) ? undefined : cut(message);
+}
+
+/** Whether a text holds a secret of ASCII characters, as it is or in the escapes of JSON. */
+export function holdsSecret(text: string, secret: string): boolean {
+  const unescaped = text.replace(/\\(?:u00([0-9a-f]{2})|(.))/gi, (_all, code?: string, character = '') =>
+    code === undefined ? character : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return text.includes(secret) || unescaped.includes(secret);
 }
 
 function messageField(document: unknown): string | undefined {
   const said = memberOf(document, 'error') ?? document;
   return [said, memberOf(said, 'message'), memberOf(said, 'detail')].find((value) => typeof value === 'string');
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 function cut(text: string): string {

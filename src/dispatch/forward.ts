@@ -2,15 +2,18 @@
 // is dispatch's to say.
 
 import type { Agent } from '../agents/agent.ts';
-import { joined, type OpenedBody, openBody, parseJson, readBounded } from '../agents/engine-body.ts';
+import { type BoundedBody, joined, type OpenedBody, openBody, parseJson, readBounded } from '../agents/engine-body.ts';
 import { connectionFault, type EngineFetch, errorCode } from '../agents/engine-fetch.ts';
 import type { Timers } from '../agents/timers.ts';
-import { engineMessage } from './engine-message.ts';
+import { engineMessage, holdsSecret } from './engine-message.ts';
 import type { FailedAnswer } from './failure.ts';
 import type { Cut, RequestLife } from './request-life.ts';
 
 /** A complete answer up to this size is read before the client gets its head: it keeps its length and can be retried. */
 export const WHOLE_ANSWER_MAX_BYTES = 1_048_576;
+
+/** How long the rest of a failed answer is waited for: its status alone decides, the rest is only quoted. */
+export const FAILURE_BODY_TIMEOUT_MS = 1_000;
 
 /** Characters of an engine's headers, names and values; a client's own limit is seldom above this (bun.md, D (vii)). */
 export const HEADERS_MAX = 16_384;
@@ -81,7 +84,7 @@ export async function forward(
   let head: Response | undefined;
   try {
     head = await send(call, agent, ports, life);
-    return await receive(head, life);
+    return await receive(head, agent, ports, life);
   } catch (error) {
     if (life.cut !== undefined) return { kind: 'cut', cut: life.cut, afterMs: ports.timers.monotonicMs() - sentMs };
     if (head === undefined && connectionFault(error) === 'refused') return { kind: 'refused', reason: refusal(error) };
@@ -116,7 +119,7 @@ function broken(message: string, reason: string): FailedAttempt {
   return { status: undefined, message, reason };
 }
 
-async function receive(head: Response, life: RequestLife): Promise<Attempt> {
+async function receive(head: Response, agent: Agent, { timers }: ForwardPorts, life: RequestLife): Promise<Attempt> {
   if (sizeOf(head.headers) > HEADERS_MAX) {
     await head.body?.cancel();
     return {
@@ -124,7 +127,7 @@ async function receive(head: Response, life: RequestLife): Promise<Attempt> {
       ...broken('The engine sent too many headers.', `more than ${HEADERS_MAX} characters of headers`),
     };
   }
-  if (head.status !== 200) return receiveFailure(head);
+  if (head.status !== 200) return judgeFailure(head, await readFailure(head, timers, life), agent.setting.apiKey);
   return isEventStream(head) ? receiveEvents(head, life) : receiveDocument(head);
 }
 
@@ -154,19 +157,38 @@ function sizeOf(headers: Headers): number {
   return size;
 }
 
-async function receiveFailure(head: Response): Promise<Attempt> {
-  const { bytes, isWhole } = await readBounded(head, WHOLE_ANSWER_MAX_BYTES);
+/** As much of the body as comes in time. */
+async function readFailure(head: Response, timers: Timers, life: RequestLife): Promise<BoundedBody> {
+  const stop = new AbortController();
+  const cancelTimer = timers.after(FAILURE_BODY_TIMEOUT_MS, () => stop.abort());
+  try {
+    return await readBounded(head, WHOLE_ANSWER_MAX_BYTES, stop.signal);
+  } catch (error) {
+    if (life.cut !== undefined) throw error;
+    return { bytes: new Uint8Array(), isWhole: false };
+  } finally {
+    cancelTimer();
+  }
+}
+
+/** `key` is the one with which the engine was asked: it goes to no client. */
+function judgeFailure(head: Response, { bytes, isWhole }: BoundedBody, key: string | undefined): Attempt {
   const status = CLIENT_FAULTS.find((known) => known === head.status);
   const isEncoded = head.headers.has('content-encoding');
-  if (status !== undefined && isWhole && (isEncoded || parseJson(bytes) !== undefined)) {
+  const isPassedOn = isEncoded ? key === undefined : parseJson(bytes) !== undefined && !holdsKey(bytes, key);
+  if (status !== undefined && isWhole && isPassedOn) {
     return { kind: 'whole', head, bytes };
   }
-  const said = isEncoded ? undefined : engineMessage(bytes);
+  const said = isEncoded ? undefined : engineMessage(bytes, key);
   const message = said ?? `The engine answered with status ${head.status}.`;
   const retryAfter = head.headers.get('retry-after');
   return status === undefined
     ? { kind: 'failed', status: head.status, message, retryAfter, reason: `status ${head.status}` }
     : { kind: 'client_fault', status, message };
+}
+
+function holdsKey(bytes: Uint8Array, key: string | undefined): boolean {
+  return key !== undefined && holdsSecret(new TextDecoder().decode(bytes), key);
 }
 
 function isEventStream(head: Response): boolean {

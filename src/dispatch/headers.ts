@@ -44,12 +44,16 @@ function withToken(headers: Headers): readonly string[] {
   return [...headers].flatMap(([name, value]) => (redactText(value) === value ? [] : name));
 }
 
-/** Headers for the client: the engine's, without length (the body may still change its framing) or CORS. */
-export function clientHeaders(fromEngine: Headers): Headers {
+/**
+ * Headers for the client: the engine's, without length (the body may still change its framing) or CORS, and without any
+ * that repeats `key`, with which the engine was asked.
+ */
+export function clientHeaders(fromEngine: Headers, key?: string): Headers {
   const headers = endToEnd(fromEngine);
   for (const name of [...SET_BY_ROUTER, 'content-length']) headers.delete(name);
-  for (const name of [...headers.keys()]) {
-    if (name.startsWith('access-control-')) headers.delete(name);
+  for (const [name, value] of [...headers]) {
+    const isOwnKey = key !== undefined && value.includes(key);
+    if (isOwnKey || name.startsWith('access-control-')) headers.delete(name);
   }
   return headers;
 }

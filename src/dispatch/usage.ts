@@ -2,7 +2,7 @@
 // parsed; an answer without them, or one that is odd, has no use and is no fault.
 
 import { Buffer } from 'node:buffer';
-import { parseJson } from '../agents/engine-body.ts';
+import { memberOf, parseJson } from '../agents/engine-body.ts';
 import type { TokenUse } from '../agents/track-record.ts';
 import { findMembers } from '../lib/json-members.ts';
 
@@ -63,10 +63,6 @@ function useIn(usage: unknown): TokenUse | undefined {
 function countIn(usage: unknown, name: string): number | undefined {
   const count = memberOf(usage, name);
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** The same bytes with a buffer's fast searches. */

@@ -29,6 +29,22 @@ describe('readBounded()', () => {
     assert.equal(new TextDecoder().decode(bytes), 'abcde');
   });
 
+  it('ends early with what has come, and cancels the rest', async () => {
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('abc')),
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+    const stop = new AbortController();
+    const reading = readBounded(new Response(body), 5, stop.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    stop.abort();
+    const { bytes, isWhole } = await reading;
+    assert.deepEqual([new TextDecoder().decode(bytes), isWhole, isCancelled], ['abc', false, true]);
+  });
+
   it('reads an answer without body as empty', async () => {
     const read = await readBounded(new Response(null, { status: 204 }), 1);
     assert.deepEqual([read.bytes.byteLength, read.isWhole], [0, true]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { ENGINE_MESSAGE_MAX_BYTES, engineMessage } from '../../src/dispatch/engine-message.ts';
+import { ENGINE_MESSAGE_MAX_BYTES, engineMessage, holdsSecret } from '../../src/dispatch/engine-message.ts';
 import { fixture } from '../agents/engines/fixture.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -26,6 +26,17 @@ describe('engineMessage()', () => {
   for (const [body, message] of cases) {
     it(`of ${JSON.stringify(body)}`, () => assert.equal(engineMessage(bytesOf(body)), message));
   }
+
+  it('shows no secret, wherever it stands, also where the cut would leave a part of it', () => {
+    const secret = 'sk-"0/1';
+    const told = (message: string) => engineMessage(bytesOf(JSON.stringify({ error: message })), secret);
+    assert.equal(told(`bad key ${secret}, ${secret}!`), 'bad key [hidden], [hidden]!');
+    const filler = 'x'.repeat(ENGINE_MESSAGE_MAX_BYTES - 3);
+    assert.equal(told(`${filler}${secret}`), `${filler}[hi`);
+    assert.equal(engineMessage(bytesOf(`<b>${secret}</b>`), secret), '<b>[hidden]</b>');
+    assert.equal(engineMessage(bytesOf(JSON.stringify({ said: [secret] })), secret), undefined);
+    assert.equal(told('bad key'), 'bad key');
+  });
 
   const errors = {
     vllm: 'The model `gone` does not exist.',
@@ -66,4 +77,17 @@ describe('engineMessage()', () => {
       { numRuns: 300 },
     );
   });
+});
+
+describe('holdsSecret()', () => {
+  for (const [text, expected] of [
+    ['key sk-/1.', true],
+    ['key sk-\\/1.', true],
+    ['key \\u0073k-\\u002F\\u0031.', true],
+    ['key sk-/2.', false],
+    ['sk-\\\\/1', false],
+    ['', false],
+  ] as const) {
+    it(`is ${expected} for ${text}`, () => assert.equal(holdsSecret(text, 'sk-/1'), expected));
+  }
 });

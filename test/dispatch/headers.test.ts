@@ -80,6 +80,12 @@ describe('engineHeaders()', () => {
 });
 
 describe('clientHeaders()', () => {
+  it('drops a header that repeats the engine’s key, and no other', () => {
+    const headers = new Headers({ 'x-seen': 'Bearer sk-1', 'x-other': 'sk-2' });
+    assert.deepEqual([...clientHeaders(headers, 'sk-1').keys()], ['x-other']);
+    assert.deepEqual([...clientHeaders(headers).keys()], ['x-other', 'x-seen']);
+  });
+
   for (const name of ['content-type', 'content-encoding', 'openai-processing-ms', 'x-engine']) {
     it(`passes ${name} on`, () => assert.equal(clientHeaders(new Headers({ [name]: CANARY })).get(name), CANARY));
   }
