@@ -99,6 +99,11 @@ export class TrackRecord {
   succeeded(use?: TokenUse): void {
     this.#successes += 1;
     this.#consecutiveFailures = 0;
+    this.used(use);
+  }
+
+  /** The tokens of an answer that the client got, to its end or in part; `use` when the engine told them. */
+  used(use: TokenUse | undefined): void {
     this.#inputTokens += use?.inputTokens ?? 0;
     this.#outputTokens += use?.outputTokens ?? 0;
   }

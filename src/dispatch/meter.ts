@@ -63,30 +63,22 @@ export class EventMeter implements Meter {
     this.#lastWord = dialect === 'anthropic' ? /^data:.*"message_stop"/ : /^data: ?\[DONE\]\s*$/;
   }
 
+  /** Lines end in LF, CR or both (HTML Standard, "Server-sent events"); what lies between the two is an empty one. */
   take(chunk: Uint8Array): void {
     const bytes = asBuffer(chunk);
-    const ends = bytes.includes(CR) ? [LF, CR] : [LF];
-    this.#takeLines(bytes, ends);
+    let start = 0;
+    for (let at = 0; at < bytes.length; at += 1) {
+      if (bytes[at] !== LF && bytes[at] !== CR) continue;
+      this.#endLine(bytes.subarray(start, at));
+      start = at + 1;
+    }
+    if (start < bytes.length) this.#begin(bytes.subarray(start));
   }
 
   read(): Reading {
     // A last line without its end counts: some engines stop there.
     this.#endLine(asBuffer(NOTHING));
     return { use: this.#use, isFinished: this.#isFinished };
-  }
-
-  /** Splits at the first of `ends`, and what lies between at the others: LF, CR or both (HTML Standard, "SSE"). */
-  #takeLines(bytes: Buffer, [end = LF, ...ends]: readonly number[]): void {
-    let start = 0;
-    for (let at = bytes.indexOf(end); at !== -1; at = bytes.indexOf(end, start)) {
-      const line = bytes.subarray(start, at);
-      if (ends.length > 0) this.#takeLines(line, ends);
-      this.#endLine(ends.length > 0 ? asBuffer(NOTHING) : line);
-      start = at + 1;
-    }
-    const rest = bytes.subarray(start);
-    if (ends.length > 0) this.#takeLines(rest, ends);
-    else if (rest.byteLength > 0) this.#begin(rest);
   }
 
   #begin(part: Uint8Array): void {
@@ -111,9 +103,10 @@ export class EventMeter implements Meter {
 
 /** Whether an object follows the name: most chunks of a stream say `"usage":null`, and parsing those would be dear. */
 function tellsUse(line: Buffer): boolean {
-  const at = line.indexOf(USAGE_NAME);
-  if (at === -1) return false;
-  let next = at + USAGE_NAME.length;
-  while (BLANKS.includes(line[next])) next += 1;
-  return line[next] === BRACE;
+  for (let at = line.indexOf(USAGE_NAME); at !== -1; at = line.indexOf(USAGE_NAME, at + 1)) {
+    let next = at + USAGE_NAME.length;
+    while (BLANKS.includes(line[next])) next += 1;
+    if (line[next] === BRACE) return true;
+  }
+  return false;
 }

@@ -42,6 +42,21 @@ describe('An agent’s record', () => {
     assert.equal(site.agents[0]?.record.srttMs, 0);
   });
 
+  it('counts the tokens that an answer has told when it breaks or its client leaves', async () => {
+    for (const [end, failures] of [
+      [({ engine }: Awaited<ReturnType<typeof streaming>>) => engine.destroy(), 1],
+      [({ site }: Awaited<ReturnType<typeof streaming>>) => site.client.abort(), 0],
+    ] as const) {
+      const stream = await streaming();
+      stream.engine.write(`data: ${JSON.stringify(USAGE)}\n\n`);
+      await stream.read();
+      void stream.read();
+      end(stream);
+      while (stream.site.ends.length === 0) await settled();
+      assert.deepEqual(recordOf(stream.site), { successes: 0, failures, tokens: [5, 7] });
+    }
+  });
+
   for (const status of [400, 413, 415, 422]) {
     it(`does not count a ${status}: the client’s mistake, in JSON or not`, async () => {
       for (const answer of [json(status, USAGE), bytes(status, 'no')]) {

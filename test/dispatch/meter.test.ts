@@ -82,6 +82,12 @@ describe('EventMeter', () => {
     assert.deepEqual(readEvents('data: {"usage" : {"prompt_tokens":5,"completion_tokens":7}}\n').use, use(5, 7));
   });
 
+  it('reads a use behind others of the same name that tell nothing', () => {
+    const told = '"usage":{"prompt_tokens":5,"completion_tokens":7}';
+    assert.deepEqual(readEvents(`data: {"choices":[{"usage":null}],${told}}\n`).use, use(5, 7));
+    assert.deepEqual(readEvents(`data: {${told},"choices":[{"usage":null}]}\n`).use, use(5, 7));
+  });
+
   it('reads a line of 16,384 bytes and passes over one more', () => {
     const [, document = ''] = OPENAI;
     for (const [size, expected] of [
