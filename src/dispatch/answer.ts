@@ -36,15 +36,15 @@ export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: 
 }
 
 /**
- * An answer that is passed on as it comes. Events are limited in their silence, and in their length if the operator says so, and can say that they
- * broke; anything else must be complete within the request timeout, and a broken one breaks the connection (E8, E9).
+ * An answer that is passed on as it comes. Events are limited in their silence, and in their length if the operator says
+ * so, and can say that they broke; anything else must be complete within the request timeout, and a broken one breaks the
+ * connection (E8, E9).
  */
 export function streamResponse(answer: StreamAnswer, agent: Agent, life: RequestLife, plan: AnswerPlan): Response {
   const { head, body, isEvents } = answer;
   const headers = clientHeaders(head.headers, agent.setting.apiKey);
   const meter = meterFor(answer, plan.dialect);
   life.answerWith({ agent, status: head.status, read: () => meter.read() });
-  if (body.chunks.length > 0) life.noteFirstByte();
   if (isEvents) {
     life.limitToStream();
     for (const [name, value] of Object.entries(STREAM_HEADERS)) headers.set(name, value);

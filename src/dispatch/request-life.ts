@@ -133,7 +133,7 @@ export class RequestLife {
       status: isClientGone ? 499 : status,
       outcome: isClientGone ? 'client_gone' : how,
       agent,
-      cut: how === 'complete' ? undefined : this.#cut,
+      cut: this.#cut,
       firstByteMs: this.#firstByteMs,
       reading: read(),
     });
