@@ -211,13 +211,16 @@ describe('dispatch() and connections', () => {
   it('goes to another agent for that where one has a slot, once for free, then for a try each (G13)', async () => {
     const urls = Array.from({ length: 6 }, (_, index) => `http://engine-${index}`);
     const asked: string[] = [];
-    const fetch: EngineFetch = (url) => {
+    const kept: (boolean | undefined)[] = [];
+    const fetch: EngineFetch = (url, init) => {
       asked.push(new URL(url).host);
+      kept.push(init.keepalive);
       return Promise.reject(Object.assign(new TypeError('reset'), { code: 'ECONNRESET' }));
     };
     const site = testSite(urls, { fetch });
     assert.deepEqual(await failureOf(site.ask()), ['backend_error', 'The connection to the engine failed.']);
     assert.deepEqual(asked, ['engine-0', 'engine-1', 'engine-2', 'engine-3']);
+    assert.deepEqual(kept, [undefined, false, false, false], 'the other agents’ kept connections may be as old');
     assert.deepEqual(
       site.agents.map(({ record }) => record.failures),
       [1, 1, 1, 1, 0, 0],
