@@ -61,7 +61,10 @@ export function parseAgentsFile(text: string, readKey: ReadKey): Result<readonly
   return fault(tellFaults(agents.fault, lineOf));
 }
 
-/** Reads the body of `PUT /admin/agents/{id}`, and judges that `id` too. Faults are lines such as `capacity: must be …`, at least one. */
+/**
+ * Reads the body of `PUT /admin/agents/{id}`, and judges that `id` too. Faults are lines such as `capacity: must be …`, at
+ * least one.
+ */
 export function parsePushedAgent(bytes: Uint8Array, id: string): Result<AgentSetting, readonly string[]> {
   if (bytes.length > AGENT_PUSH_MAX_BYTES) return fault([`body: larger than ${AGENT_PUSH_MAX_BYTES} bytes`]);
   const document = complete(parseStrictJson(bytes, { limits: JSON_LIMITS }));

@@ -71,12 +71,15 @@ export const EngineKey = matching(
 
 export const KeyFile = text(4_096);
 
+/** One that a request may name; whatever it cannot is not taken from an engine's listing either. */
+export const ModelName = text(MODEL_MAX_BYTES);
+
 /** Those that a file and a push have in common. */
 export const COMMON_FIELDS = {
   engine: oneOf(ENGINE_NAMES),
   backend_url: BackendUrl,
   capability: v.optional(oneOf(CAPABILITIES), 'llm'),
-  models: v.optional(listOf(text(MODEL_MAX_BYTES), PINNED_MODELS_MAX), []),
+  models: v.optional(listOf(ModelName, PINNED_MODELS_MAX), []),
   capacity: v.optional(
     v.pipe(
       v.number(CAPACITY_RULE),
@@ -110,8 +113,22 @@ const AnObject = v.custom<Readonly<Record<string, unknown>>>(
 
 /** An object with these members and no other: a misspelt one would leave its field at the default, unseen. */
 export function strict<const Members extends v.ObjectEntries>(members: Members) {
+  const schema = v.object(members, REQUIRED);
   return v.pipe(
     AnObject,
-    v.strictObject(members, ({ expected }) => (expected === 'never' ? 'unknown field' : REQUIRED)),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const input = dataset.value;
+      const parsed = v.safeParse(schema, input);
+      for (const { message, path } of parsed.issues ?? []) addIssue({ message, path });
+      // valibot's own strict object tells the first one only.
+      const unknown = Object.keys(input).filter((name) => !Object.hasOwn(members, name));
+      for (const key of unknown) {
+        addIssue({
+          message: 'unknown field',
+          path: [{ type: 'object', origin: 'key', input, key, value: input[key] }],
+        });
+      }
+      return parsed.success && unknown.length === 0 ? parsed.output : NEVER;
+    }),
   );
 }

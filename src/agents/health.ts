@@ -104,7 +104,9 @@ export class AgentHealth {
   /** From here on it is met anew: another engine, or one that was drained. */
   restart(reason: string): void {
     this.#streak = 0;
-    this.#become('starting', reason);
+    const isAnotherStart = this.#status.state === 'starting';
+    if (isAnotherStart) this.#status = { ...this.#status, reason, sinceMs: this.#clocks.nowMs() };
+    else this.#become('starting', reason);
   }
 
   drain(reason: string): void {

@@ -1,8 +1,9 @@
 // One probe of one engine: is it up, and which models does it serve. An engine that lists no model yet is still
 // loading, so health alone is not enough.
 
+import * as v from 'valibot';
 import { fault, ok, type Result } from '../lib/result.ts';
-import { MODEL_MAX_BYTES } from '../routing/inference-request.ts';
+import { ModelName } from './agent-fields.ts';
 import type { AgentSetting } from './agent-setting.ts';
 import { parseJson } from './engine-body.ts';
 import type { EngineFetch } from './engine-fetch.ts';
@@ -32,11 +33,6 @@ export async function probeEngine(
   if (!listing.ok) return listing;
   const models = readModels(parseJson(listing.value));
   if (models === undefined) return fault(`GET ${modelsPath}: not a listing of models`);
-  const usable = [...new Set(models)].filter(canBeAskedFor).slice(0, AGENT_MODELS_MAX);
+  const usable = [...new Set(models)].filter((model) => v.is(ModelName, model)).slice(0, AGENT_MODELS_MAX);
   return usable.length > 0 ? ok(usable) : fault(`GET ${modelsPath}: no model listed`);
-}
-
-/** A name that no request may carry is not worth keeping. */
-function canBeAskedFor(model: string): boolean {
-  return model !== '' && Buffer.byteLength(model) <= MODEL_MAX_BYTES;
 }

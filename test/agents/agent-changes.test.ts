@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Agent } from '../../src/agents/agent.ts';
 import { ok } from '../../src/lib/result.ts';
-import { GOOD, healthyAgent, newAgent, SETTING } from './agent-under-test.ts';
+import { BAD, GOOD, healthyAgent, newAgent, SETTING } from './agent-under-test.ts';
 import { reading } from './readings.ts';
 
 describe('Agent.drain()', () => {
@@ -129,6 +129,23 @@ describe('Agent.reconfigure()', () => {
     assert.deepEqual(agent.models, ['x']);
     agent.reportProbe(ok(['y']));
     assert.deepEqual(agent.models, ['y']);
+  });
+
+  it('tells a start of another engine from one of the engine before', () => {
+    const { agent, changes } = newAgent();
+    agent.reportProbe(BAD);
+    agent.reconfigure({ ...SETTING, backendUrl: 'http://h:2' });
+    assert.deepEqual([agent.state, agent.status.reason], ['starting', 'configuration changed']);
+    agent.reportProbe(BAD);
+    const failed = 'vllm-h-1: starting → starting (GET /health: status 503)';
+    assert.deepEqual(changes, [failed, failed]);
+  });
+
+  it('starts anew with other pinned models that read the same when joined', () => {
+    const { agent } = newAgent({ models: ['a', 'b'] });
+    agent.reportProbe(ok(['a', 'b']));
+    agent.reconfigure({ ...SETTING, models: ['ab'] });
+    assert.equal(agent.state, 'starting');
   });
 
   it('does nothing for the same setting', () => {

@@ -97,6 +97,14 @@ describe('parsePushedAgent()', () => {
     assert.deepEqual(faults(parsePushedAgent(proto, 'a')), ['__proto__: unknown field']);
   });
 
+  it('tells every field that it does not know, after what is wrong with the others', () => {
+    assert.deepEqual(faults(push({ ...LEAST, capacity: 0, capicity: 1, regoin: 'eu' })), [
+      'capacity: must be a whole number from 1 to 100000',
+      'capicity: unknown field',
+      'regoin: unknown field',
+    ]);
+  });
+
   it('refuses the ID of another agent than that of the path', () => {
     assert.deepEqual(faults(push({ ...LEAST, id: 'b' })), ['id: must be the ID of the path, or left out']);
   });
@@ -204,16 +212,18 @@ agents:
     engine: vllm
     backend_url: http://h
     api_key: canary
+    api_kye: canary
   - id: -b
     engine: tgi
     region: 1
 `;
     assert.deepEqual(faults(parseAgentsFile(text, noKey)), [
       'line 5, column 5: agents[0].api_key: unknown field',
-      'line 6, column 5: agents[1].id: must be 1 to 128 characters of A-Z a-z 0-9 . _ : - and begin with a letter or digit',
-      'line 7, column 5: agents[1].engine: must be one of vllm, sglang, ollama, llamacpp, infinity, custom',
-      'line 6, column 5: agents[1].backend_url: is required',
-      'line 8, column 5: agents[1].region: must be text of 1 to 256 bytes without control characters',
+      'line 6, column 5: agents[0].api_kye: unknown field',
+      'line 7, column 5: agents[1].id: must be 1 to 128 characters of A-Z a-z 0-9 . _ : - and begin with a letter or digit',
+      'line 8, column 5: agents[1].engine: must be one of vllm, sglang, ollama, llamacpp, infinity, custom',
+      'line 7, column 5: agents[1].backend_url: is required',
+      'line 9, column 5: agents[1].region: must be text of 1 to 256 bytes without control characters',
     ]);
   });
 

@@ -137,6 +137,14 @@ describe('AgentHealth.drain()', () => {
 });
 
 describe('AgentHealth.restart()', () => {
+  it('is another start while it starts, told by status alone', () => {
+    const { health, clocks, changes } = newHealth();
+    clocks.elapsedMs = 7;
+    health.restart('configuration changed');
+    assert.deepEqual(health.status, { state: 'starting', reason: 'configuration changed', sinceMs: 7 });
+    assert.deepEqual(changes, []);
+  });
+
   it('forgets what probes said before', () => {
     const { health, changes, failed } = healthy();
     failed(1);

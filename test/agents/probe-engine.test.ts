@@ -130,7 +130,7 @@ describe('probeEngine()', () => {
 
   it(`keeps the first ${AGENT_MODELS_MAX} models, each once, and no name that a request cannot carry`, async () => {
     const names = Array.from({ length: AGENT_MODELS_MAX + 1 }, (_, index) => `m${index}`);
-    const models = () => listing('m0', 'x'.repeat(257), ...names);
+    const models = () => listing('m0', 'x'.repeat(257), '\ud800', '\ud801', 'a\nb', ...names);
     const { result } = await probe({ '/health': UP, '/v1/models': models });
     assert.deepEqual(result, { ok: true, value: names.slice(0, AGENT_MODELS_MAX) });
   });

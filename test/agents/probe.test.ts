@@ -206,7 +206,7 @@ describe('startProbing()', () => {
     registry.put({ ...agent.setting, backendUrl: 'http://elsewhere' }, 'push');
     await pass(PROBE_TIMEOUT_MS - 250);
     assert.deepEqual(probes, ['a', 'elsewhere']);
-    assert.equal(agent.status.reason, 'not probed yet');
+    assert.equal(agent.status.reason, 'configuration changed');
   });
 
   it('does not count an answer of the engine that an agent had before', async () => {
