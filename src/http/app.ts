@@ -1,9 +1,10 @@
 // The whole HTTP surface on one screen: what every request passes, and which path leads where.
 
 import { Hono } from 'hono';
-import { RouterError } from '../errors.ts';
+import { type ErrorCode, RouterError } from '../errors.ts';
 import { ENDPOINTS } from '../routing/endpoint.ts';
 import type { Connection, Fetch } from '../runtime/runtime.ts';
+import { redactText } from '../telemetry/redact.ts';
 import { adminOnly } from './admin/admin-only.ts';
 import { drainAgent, listAgents, pushAgent, readAgent, removeAgent, resumeAgent } from './admin/agents.ts';
 import { listKeys, readKeyVersion, replaceKeys } from './admin/api-keys.ts';
@@ -19,7 +20,7 @@ import { hasValidHost } from './host.ts';
 import { inferenceRoute } from './inference.ts';
 import { listModels, readModel } from './models.ts';
 import { completeRecord, logFailure, recordRequest, startRecord, UNMATCHED } from './record-request.ts';
-import { type ErrorHeaders, errorResponse, toRouterError, wireCodeOf } from './respond.ts';
+import { adminError, type ErrorHeaders, errorResponse, statusOf, toRouterError, wireCodeOf } from './respond.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 
 /** Characters of an unknown path that its error repeats. */
@@ -88,15 +89,25 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
 
   app.notFound((c) => {
     c.var.record.errorCode = wireCodeOf('path_unknown');
-    return errorResponse('path_unknown', `No such path: ${c.req.path.slice(0, PATH_SHOWN_MAX)}`);
+    return refuse(c.req.path, 'path_unknown', `No such path: ${c.req.path.slice(0, PATH_SHOWN_MAX)}`);
   });
   app.onError((thrown, c) => {
     const error = toRouterError(thrown);
     c.var.record.errorCode = wireCodeOf(error.code);
     if (error.code === 'internal_error') logFailure(ports, c.var.record, error.cause);
-    return errorResponse(error.code, error.message, headersOf(error));
+    return refuse(c.req.path, error.code, error.message, headersOf(error));
   });
   return app;
+}
+
+/** What these say is said in one form everywhere: every 401, and models as `/v1/models` has them (api.md, 6.1). */
+const IN_ONE_FORM: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'model_not_found']);
+
+/** The error body of E4, and below `/admin` the simple form. */
+function refuse(path: string, code: ErrorCode, message: string, headers: ErrorHeaders = {}): Response {
+  const isAdmins = path === '/admin' || path.startsWith('/admin/');
+  if (!isAdmins || IN_ONE_FORM.has(code)) return errorResponse(code, message, headers);
+  return adminError(statusOf(code), redactText(message), headers);
 }
 
 function headersOf(error: RouterError): ErrorHeaders {

@@ -51,6 +51,37 @@ describe('a refused admin request', () => {
     });
   }
 
+  it('for a path or method that is not there has the simple form, as all but 401s and models have (api.md 6.1)', async () => {
+    const site = siteA();
+    const answer = async (method: string, path: string) => (await site.admin(method, path)).json();
+    for (const path of ['/admin', '/admin/', '/admin/nothing']) {
+      assert.deepEqual(await answer('GET', path), { error: `No such path: ${path}` });
+    }
+    assert.deepEqual(await answer('PUT', '/admin/health'), {
+      error: 'PUT is not allowed on this path: use GET, HEAD.',
+    });
+    assert.equal(site.accessLines.at(-1)?.['error_code'], 'request_invalid');
+    for (const response of [await site.send('/admin/nothing'), await site.admin('GET', '/admin/models/x')]) {
+      assert.equal(((await response.json()) as Record<string, unknown>)['type'], 'error');
+    }
+    const beside = await site.send('/administrator');
+    assert.equal(((await beside.json()) as Record<string, unknown>)['type'], 'error');
+  });
+
+  it('for a bug of the router has it too', async () => {
+    const site = siteA();
+    Object.defineProperty(site.ports, 'agents', {
+      get: () => {
+        throw new Error('canary');
+      },
+    });
+    const response = await site.admin('GET', '/admin/agents');
+    assert.equal(response.status, 500);
+    assert.deepEqual(await response.json(), {
+      error: 'The router failed to handle this request. It has been logged.',
+    });
+  });
+
   it('is no refusal when it is carried out', async () => {
     const site = siteA();
     assert.equal((await site.admin('GET', '/admin/agents')).status, 200);
