@@ -9,7 +9,7 @@ import type { Agent } from './agent.ts';
 export const SHOWN_MAX_AGE_MS = 10_000;
 
 /** What the Go router puts where nothing is configured (routing.md §3). */
-const UNKNOWN = 'Unknown';
+export const UNKNOWN = 'Unknown';
 
 export function agentSeries(agents: readonly Agent[]): readonly AgentSeries[] {
   return agents.map((agent) => {

@@ -77,7 +77,8 @@ async function serve(runtime: Runtime, config: Config, around: Surroundings & { 
   const sources = { ...metricSources(around, redirect, gauges), ...agentSources(agents, systemTimers), queueDepths };
   const metrics = createMetrics(sources, around.version);
   const queue = seatQueue(config, agents, metrics);
-  const parts = { shutdown, redirect, active, budgets, metrics, agents, queue, registrations, log, stdout };
+  const { version } = around;
+  const parts = { version, shutdown, redirect, active, budgets, metrics, agents, queue, registrations, log, stdout };
   const ports: RouterPorts = routerPorts(runtime, config, parts);
   // One that comes before there is anything to renew must not end the process.
   process.on('SIGHUP', () => undefined);
@@ -152,6 +153,7 @@ function seatQueue(config: Config, registry: AgentRegistry, metrics: Metrics): S
 }
 
 interface Parts {
+  readonly version: string;
   readonly shutdown: Shutdown;
   readonly redirect: RedirectSite | undefined;
   readonly active: ActiveRequests;
@@ -165,7 +167,7 @@ interface Parts {
 }
 
 function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPorts {
-  const { shutdown, redirect, active, budgets, metrics, agents, queue, registrations, log, stdout } = parts;
+  const { version, shutdown, redirect, active, budgets, metrics, agents, queue, registrations, log, stdout } = parts;
   const dispatchPorts = {
     registry: agents,
     queue,
@@ -182,12 +184,14 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
   };
   const bodies = { timeoutMs: config.timeouts.bodyMs, timers: systemTimers };
   return {
+    version,
     auth: config.auth.mode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: new KeyRegistry() },
     admin: config.admin,
     redirect,
     agents,
     registrations,
     aliases: new AliasStore(config.modelAliases.table),
+    queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,
     bodies: { ...bodies, budget: budgets.inference },

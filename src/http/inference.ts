@@ -89,6 +89,10 @@ async function readAsked(
 /** The redirect, or undefined when the request is to be served here. Throws when it can be neither. */
 function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Response | undefined {
   const local = ports.agents.presence(asked.model, arrival.endpoint.capability);
+  if (local !== 'none') {
+    const { owner } = asked.admitted.caller;
+    arrival.record.routing = { region: '', engine: '', model: asked.model, tenant_id: owner };
+  }
   const decision = decideRoute(routeFacts(ports, arrival, asked, local), ports.nowMs());
   if (decision.kind !== 'redirect') return stayOrThrow(decision, arrival, asked, searchedFor(asked));
   const { redirect } = ports;

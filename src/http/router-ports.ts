@@ -14,6 +14,7 @@ import type { SiblingMapStore } from '../site/sibling-map-store.ts';
 import type { SiteId } from '../site/site.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { QueueDepth } from '../telemetry/queue-metrics.ts';
 import type { RegistrationStream } from '../telemetry/registration-stream.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { ActiveRequests } from './active-requests.ts';
@@ -32,6 +33,8 @@ export interface RedirectSite {
 }
 
 export interface RouterPorts {
+  /** Of this router, as `--version` tells it. */
+  readonly version: string;
   readonly auth: ClientAuth;
   readonly admin: AdminAuth;
   /** Undefined: cross-site redirect is off, and the router behaves as without it (R-001). */
@@ -40,6 +43,8 @@ export interface RouterPorts {
   /** Whoever wants to know which agents come and go. */
   readonly registrations: RegistrationStream;
   readonly aliases: AliasStore;
+  /** Of every model that an agent lists. */
+  readonly queueDepths: () => readonly QueueDepth[];
   readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;
   /** Largest body of an inference request. */
   readonly maxRequestBytes: number;

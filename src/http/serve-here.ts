@@ -1,9 +1,12 @@
 // A request that stays: handed to an agent, and its outcome written into the record once, whenever that is.
 
+import type { Agent } from '../agents/agent.ts';
+import { UNKNOWN } from '../agents/agent-series.ts';
 import type { DispatchOutcome, DispatchRequest } from '../dispatch/dispatch.ts';
 import { earlyEnd } from '../dispatch/failure.ts';
 import { RouterError } from '../errors.ts';
 import type { Connection } from '../runtime/runtime.ts';
+import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Arrival } from './entrance.ts';
 import type { Asked } from './inference.ts';
 import { endRecord } from './record-request.ts';
@@ -44,7 +47,7 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
     clientGone: client.gone,
     onEnd,
   });
-  record.agentId = outcome.agent?.setting.id;
+  noteAgent(record, outcome.agent);
   if (outcome.kind !== 'answered') {
     client.connection.endSilence();
     return refusal(outcome);
@@ -56,6 +59,13 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
     answerHeaders.set('cache-control', 'no-store');
   }
   return outcome.response;
+}
+
+function noteAgent(record: RequestRecord, agent: Agent | undefined): void {
+  if (agent === undefined) return;
+  const { id, engine, region = UNKNOWN } = agent.setting;
+  record.agentId = id;
+  if (record.routing !== undefined) record.routing = { ...record.routing, engine, region };
 }
 
 /** An engine's finding in the router's body, or the error that ended the tries. */

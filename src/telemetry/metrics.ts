@@ -7,6 +7,7 @@ import { type AgentSeries, agentMetrics } from './agent-metrics.ts';
 import { type EngineSeries, engineGauges } from './engine-gauges.ts';
 import { type QueueDepth, queueMetrics } from './queue-metrics.ts';
 import type { RequestRecord } from './request-record.ts';
+import { routingMetrics } from './routing-metrics.ts';
 
 /** Read at each scrape, because both change without a push. */
 interface RedirectGauges {
@@ -79,10 +80,13 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
   agentMetrics(registers, sources.agents);
   engineGauges(registers, sources.engines);
   const queue = queueMetrics(registers, sources.queueDepths);
+  const countRouted = routingMetrics(registers);
   return {
     redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
-    requestEnded: (record, seconds) =>
-      duration.labels(record.method, record.route, String(record.status)).observe(seconds),
+    requestEnded: (record, seconds) => {
+      duration.labels(record.method, record.route, String(record.status)).observe(seconds);
+      countRouted(record);
+    },
     queueWaited: queue.waited,
     expose: () => registry.metrics(),
     contentType: registry.contentType,

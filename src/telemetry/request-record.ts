@@ -1,6 +1,7 @@
 // What is known of one request, filled on the way and read once at its end by access log and metrics.
 
 import type { RefusalReason } from '../redirect/verify.ts';
+import type { RoutedLabels } from './routing-metrics.ts';
 
 export interface RequestRecord {
   /** Unix ms at which the request head arrived; check 2 and 3 read the clock here (A8). */
@@ -28,6 +29,8 @@ export interface RequestRecord {
   /** The routed model, once the caller may use it. */
   model: string | undefined;
   agentId: string | undefined;
+  /** For metrics: of a request whose model an agent here lists. */
+  routing: RoutedLabels | undefined;
   /** Of a 307: the target site. */
   redirectSite: string | undefined;
   /** Of a 307 and of an accepted token: where the request first arrived, and the token's hop. */

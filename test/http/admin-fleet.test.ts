@@ -118,16 +118,24 @@ describe('GET /admin/health', () => {
       timestamp: NOW_MS / 1000,
       total_agents: 0,
       healthy_agents: 0,
+      queue_length: 0,
       agents: [],
     });
     const { agents, ...summary } = await health(
       createTestRouter({ agents: [{ models: ['m'], region: 'eu', down: true }, { models: ['n'] }] }),
     );
-    assert.deepEqual(summary, { status: 'healthy', timestamp: NOW_MS / 1000, total_agents: 2, healthy_agents: 1 });
+    assert.deepEqual(summary, {
+      status: 'healthy',
+      timestamp: NOW_MS / 1000,
+      total_agents: 2,
+      healthy_agents: 1,
+      queue_length: 0,
+    });
     assert.deepEqual((agents as readonly object[])[0], {
       peer_id: 'agent-1',
       model: 'm',
       engine: 'vllm',
+      version: 'test',
       capacity: 10,
       region: 'eu',
       is_healthy: false,
@@ -135,6 +143,19 @@ describe('GET /admin/health', () => {
       reason: 'connection refused',
       last_seen: NOW_MS / 1000,
     });
+  });
+});
+
+describe('GET /admin/health, queue_length', () => {
+  it('is how many requests wait for a slot, over all models', async () => {
+    const site = createTestRouter();
+    const queueDepths = () => [
+      { model: 'm', depth: 2 },
+      { model: 'n', depth: 3 },
+    ];
+    Object.assign(site.ports, { queueDepths });
+    const health = (await (await site.admin('GET', '/admin/health')).json()) as Record<string, unknown>;
+    assert.equal(health['queue_length'], 5);
   });
 });
 

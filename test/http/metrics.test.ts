@@ -44,6 +44,34 @@ describe('hivenet_redirects_total', () => {
   });
 });
 
+describe('hivenet_routing_requests_routed_total and _failed_total', () => {
+  const ROUTED = 'hivenet_routing_requests_routed_total';
+  const FAILED = 'hivenet_routing_requests_failed_total';
+
+  it('name region and engine of the agent, the model, and the key’s owner (routing.md §24)', async () => {
+    let status = 200;
+    const agents = [{ models: ['m'], region: 'eu-west' }, { models: ['n'] }, { models: ['d'], down: true }];
+    const site = createTestRouter({ agents, engine: async () => Response.json({}, { status }) });
+    const ask = async (model: string) => (await site.ask(CHAT, { model }, bearer('key-1'))).text();
+    await ask('m');
+    status = 500;
+    for (const model of ['n', 'd', 'nowhere']) await ask(model);
+    assert.deepEqual(await site.family(ROUTED), [
+      `${ROUTED}{region="eu-west",engine="vllm",model="m",tenant_id="owner-1"} 1`,
+    ]);
+    assert.deepEqual(await site.family(FAILED), [
+      `${FAILED}{region="Unknown",engine="vllm",model="n",tenant_id="owner-1"} 1`,
+      `${FAILED}{region="",engine="",model="d",tenant_id="owner-1"} 1`,
+    ]);
+  });
+
+  it('count no request that is redirected', async () => {
+    const site = siteA({ agents: [{ models: ['m'], down: true }] });
+    assert.equal((await site.ask(CHAT, CHAT_BODY, bearer('key-1'))).status, 307);
+    assert.deepEqual([await site.family(ROUTED), await site.family(FAILED)], [[], []]);
+  });
+});
+
 describe('hivenet_redirect_rejections_total', () => {
   it('shows exactly ten reasons, all as 0 from the start (R-201)', async () => {
     const reasons = 'malformed signature expired clock site path scope key body replay'.split(' ');

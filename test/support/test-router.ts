@@ -151,6 +151,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     onFailedTry: () => undefined,
   };
   const ports: RouterPorts = {
+    version: 'test',
     auth: settings.authMode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: registryIn(settings) },
     admin:
       settings.isAdminInsecure === true
@@ -160,6 +161,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     agents,
     registrations: new RegistrationStream(),
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
+    queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
     bodies: { budget: bodyBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },

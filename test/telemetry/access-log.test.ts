@@ -22,6 +22,7 @@ function record(change: Partial<RequestRecord> = {}): RequestRecord {
     alias: undefined,
     model: undefined,
     agentId: undefined,
+    routing: undefined,
     redirectSite: undefined,
     originSite: undefined,
     hop: undefined,

@@ -16,7 +16,8 @@ export function readFleetHealth(ports: RouterPorts): Handler<RouterEnv> {
       timestamp: unixSeconds(ports.nowMs()),
       total_agents: agents.length,
       healthy_agents: healthy,
-      agents: agents.map(formatAgent),
+      queue_length: ports.queueDepths().reduce((length, { depth }) => length + depth, 0),
+      agents: agents.map((agent) => formatAgent(ports, agent)),
     });
   };
 }
@@ -25,7 +26,7 @@ function isHealthy({ state }: Agent): boolean {
   return state === 'healthy';
 }
 
-function formatAgent(agent: Agent): object {
+function formatAgent({ version }: RouterPorts, agent: Agent): object {
   const { id, engine, capacity, region } = agent.setting;
   const [model] = agent.models;
   const { state, reason } = agent.status;
@@ -33,6 +34,8 @@ function formatAgent(agent: Agent): object {
     peer_id: id,
     model,
     engine,
+    // Of the software in front of the engine, which is the router.
+    version,
     capacity,
     region,
     is_healthy: isHealthy(agent),

@@ -1,0 +1,56 @@
+// What became of the requests that this site was to serve, by region, engine, model and tenant (routing.md §24). Each
+// counts once, where its record ends; what single tries came to is counted for each agent.
+
+import { Counter, type Registry } from 'prom-client';
+import type { RequestRecord } from './request-record.ts';
+
+/** Names that operators gave, never what a client made up. */
+export interface RoutedLabels {
+  /** Of the agent that was asked last; empty when none was. */
+  readonly region: string;
+  readonly engine: string;
+  /** One that an agent here lists. */
+  readonly model: string;
+  /** Owner of the key. */
+  readonly tenant_id: string;
+}
+
+const LABELS = ['region', 'engine', 'model', 'tenant_id'] as const satisfies readonly (keyof RoutedLabels)[];
+
+/** Series of either counter: keys and pushed agents could bring more names than a Prometheus can hold. */
+export const SERIES_MAX = 10_000;
+
+/** The labels of all that comes beyond. */
+const OTHER: RoutedLabels = { region: 'other', engine: 'other', model: 'other', tenant_id: 'other' };
+
+/**
+ * Takes each ended record. Routed: a 200 that came to its end. Failed: the router or its engines let the client down,
+ * before the answer or in the middle of it. Neither: redirects, a client's mistake, a client that left.
+ */
+export function routingMetrics(registers: Registry[]): (record: RequestRecord) => void {
+  const routed = new Counter({
+    name: 'hivenet_routing_requests_routed_total',
+    help: 'Requests that an engine here answered to the end',
+    labelNames: LABELS,
+    registers,
+  });
+  const failed = new Counter({
+    name: 'hivenet_routing_requests_failed_total',
+    help: 'Requests for a model of this site that got no answer, or a broken one; each once, whatever was tried',
+    labelNames: LABELS,
+    registers,
+  });
+  const known = new Set<string>();
+  const bounded = (labels: RoutedLabels): RoutedLabels => {
+    const key = JSON.stringify(LABELS.map((name) => labels[name]));
+    if (!known.has(key) && known.size >= SERIES_MAX) return OTHER;
+    known.add(key);
+    return labels;
+  };
+  return ({ routing, status, errorCode }) => {
+    if (routing === undefined) return;
+    const isWhole = errorCode === undefined;
+    if (status === 200 && isWhole) routed.inc({ ...bounded(routing) });
+    else if (status >= 500 || (status === 200 && !isWhole)) failed.inc({ ...bounded(routing) });
+  };
+}
