@@ -3,14 +3,14 @@
 import { replaceFileAgents } from '../agents/file-agents.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
 import { rereadAgents } from '../config/read-agents.ts';
-import { readTextFile } from '../config/text-file.ts';
+import { rereadTextFile } from '../config/text-file.ts';
 import type { Reloadable } from './reload.ts';
 
 /** Nothing to do without a file. */
 export function agentsReload(file: string | undefined, agents: AgentRegistry): readonly Reloadable[] {
   if (file === undefined) return [];
   const reload: Reloadable['reload'] = () => {
-    const read = rereadAgents(file, readTextFile);
+    const read = rereadAgents(file, rereadTextFile);
     return read.ok ? replaceFileAgents(agents, read.value) : read;
   };
   return [{ name: 'agents', reload }];

@@ -1,6 +1,6 @@
 // The alias file, read again: judged against the models that agents and map have by now.
 
-import { readTextFile } from '../config/text-file.ts';
+import { rereadTextFile } from '../config/text-file.ts';
 import { currentMap, whyRealModel } from '../http/model-aliases.ts';
 import type { RouterPorts } from '../http/router-ports.ts';
 import { fault, ok } from '../lib/result.ts';
@@ -11,7 +11,7 @@ import type { Reloadable } from './reload.ts';
 export function modelAliasReload(file: string | undefined, ports: RouterPorts): readonly Reloadable[] {
   if (file === undefined) return [];
   const reload: Reloadable['reload'] = () => {
-    const read = readTextFile(file);
+    const read = rereadTextFile(file);
     if (!read.ok) return fault([`${file} cannot be read, ${read.fault}`]);
     const parsed = parseAliasFile(read.value.text, (name) => whyRealModel(ports, currentMap(ports), name));
     if (!parsed.ok) return fault(parsed.fault.map((rule) => `${file} ${rule}`));

@@ -2,7 +2,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import { rereadTls, type TlsConfig } from '../config/read-tls.ts';
-import { readTextFile } from '../config/text-file.ts';
+import { rereadTextFile } from '../config/text-file.ts';
 import { fault, ok } from '../lib/result.ts';
 import type { Listener } from '../runtime/runtime.ts';
 import type { Reloadable } from './reload.ts';
@@ -11,7 +11,7 @@ import type { Reloadable } from './reload.ts';
 export function tlsReload(tls: TlsConfig | undefined, listener: Listener): readonly Reloadable[] {
   if (tls === undefined) return [];
   const reload: Reloadable['reload'] = async () => {
-    const read = rereadTls(tls, readTextFile);
+    const read = rereadTls(tls, rereadTextFile);
     if (!read.ok) return read;
     try {
       await listener.renew(read.value);

@@ -35,8 +35,8 @@ const RULES: ReadonlyMap<string, FlagRule> = new Map(
 );
 
 /**
- * `args` is what stands behind the command: `--flag value` or `--flag=value`; a value that begins with a dash needs the
- * second form. Only a repeatable flag may come twice: of two different values nobody could tell which was meant.
+ * `args` is what stands behind the command: `--flag value` or `--flag=value`; a value that begins with a dash and is no
+ * number needs the second form. Only a repeatable flag may come twice: of two different values nobody could tell which was meant.
  */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const { typed, errors } = pairUp(args);
@@ -54,8 +54,9 @@ export function readCommandLine(args: readonly string[]): CommandLine {
 function pairUp(args: readonly string[]): { typed: TypedFlag[]; errors: string[] } {
   const typed: TypedFlag[] = [];
   const errors: string[] = [];
-  // Runtimes disagree on how `-http-port` falls into one-letter flags. We have none, so it is made one unknown flag.
-  const words = args.map((arg) => arg.replace(/^-(?=[^-])/, '---'));
+  // Runtimes disagree on how `-http-port` falls into one-letter flags. We have none, so it is made one unknown flag; but
+  // `-1` is a number.
+  const words = args.map((arg) => arg.replace(/^-(?=\d)/, '').replace(/^-(?=[^-])/, '---'));
   const { tokens } = parseArgs({ args: words, strict: false, allowPositionals: true, tokens: true, options: {} });
   for (const token of tokens) {
     const previous = typed.at(-1);
@@ -63,7 +64,7 @@ function pairUp(args: readonly string[]): { typed: TypedFlag[]; errors: string[]
       const [name = ''] = (args[token.index] ?? '').split('=', 1);
       typed.push({ name, index: token.index, value: token.value });
     } else if (token.kind === 'positional') {
-      if (previous?.index === token.index - 1 && previous.value === undefined) previous.value = token.value;
+      if (previous?.index === token.index - 1 && previous.value === undefined) previous.value = args[token.index];
       else errors.push(`Argument ${token.index + 1}: belongs to no flag, see --help`);
     }
   }

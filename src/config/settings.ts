@@ -116,7 +116,7 @@ export const SETTINGS = {
     example: 'vllm=http://10.0.0.5:8000',
     help:
       'An engine to serve from; repeat the flag, separate by blanks in the variable. ' +
-      `ENGINE: ${listed(ENGINE_NAMES)}. CAPABILITY: ${listed(CAPABILITIES)}, the first if left out. ` +
+      `ENGINE: ${listed(ENGINE_NAMES)}. CAPABILITY: ${listed(CAPABILITIES)}, as the engine can, \`llm\` if left out. ` +
       'Without a MODEL, all that the engine lists',
     isRepeatable: true,
   },

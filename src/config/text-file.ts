@@ -1,6 +1,6 @@
 // The port through which settings read files, on the real file system; node:fs is the same in both runtimes.
 
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { decodeUtf8 } from '../lib/utf8.ts';
 import type { SettingsFile } from './settings-reader.ts';
@@ -14,10 +14,31 @@ const STATES: ReadonlyMap<string, string> = new Map([
   ['EISDIR', 'it is a directory'],
 ]);
 
-/** A whole file of UTF-8 text, at most 1 MiB, a byte order mark kept. The fault tells the state, not the path. */
+/**
+ * A whole file of UTF-8 text, at most 1 MiB, a byte order mark kept. The fault tells the state, not the path. For the
+ * start, which may wait for what a pipe brings.
+ */
 export function readTextFile(path: string): Result<SettingsFile, string> {
+  return readOpened(path, constants.O_RDONLY, readOpenFile);
+}
+
+/** The same for a router that serves: nothing but a regular file, because a pipe without a writer would hold it up. */
+export function rereadTextFile(path: string): Result<SettingsFile, string> {
+  return readOpened(path, constants.O_RDONLY | constants.O_NONBLOCK, (descriptor) =>
+    fstatSync(descriptor).isFile() ? readOpenFile(descriptor) : fault('not a regular file'),
+  );
+}
+
+type ReadOpen = (descriptor: number) => Result<SettingsFile, string>;
+
+function readOpened(path: string, flags: number, read: ReadOpen): Result<SettingsFile, string> {
   try {
-    return readOpenFile(openSync(path, 'r'));
+    const descriptor = openSync(path, flags);
+    try {
+      return read(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     return fault(STATES.get(code) ?? code);
@@ -25,14 +46,10 @@ export function readTextFile(path: string): Result<SettingsFile, string> {
 }
 
 function readOpenFile(descriptor: number): Result<SettingsFile, string> {
-  try {
-    const bytes = readUpTo(descriptor, FILE_MAX_BYTES + 1);
-    if (bytes.length > FILE_MAX_BYTES) return fault('more than 1 MiB');
-    const text = decodeUtf8(bytes);
-    return text === undefined ? fault('not UTF-8 text') : ok({ text, mode: fstatSync(descriptor).mode & 0o777 });
-  } finally {
-    closeSync(descriptor);
-  }
+  const bytes = readUpTo(descriptor, FILE_MAX_BYTES + 1);
+  if (bytes.length > FILE_MAX_BYTES) return fault('more than 1 MiB');
+  const text = decodeUtf8(bytes);
+  return text === undefined ? fault('not UTF-8 text') : ok({ text, mode: fstatSync(descriptor).mode & 0o777 });
 }
 
 /** A pipe gives its bytes in pieces, and its end alone says that there are no more. */

@@ -69,9 +69,13 @@ describe('readCommandLine()', () => {
     assert.deepEqual(flags.get('--http-port'), []);
   });
 
-  it('takes a value that begins with a dash behind "=" only', () => {
-    assert.deepEqual(readCommandLine(['--redirect-token-ttl=-1s']).flags.get('--redirect-token-ttl'), ['-1s']);
-    assertRefused(['--redirect-token-ttl', '-1s'], '--redirect-token-ttl (', '"-1s": unknown flag');
+  it('takes a value that begins with a dash behind "=" only, unless it is a number, so that its range is told', () => {
+    for (const args of [['--redirect-token-ttl=-1s'], ['--redirect-token-ttl', '-1s']]) {
+      assert.deepEqual(readCommandLine(args), { flags: new Map([['--redirect-token-ttl', ['-1s']]]), errors: [] });
+    }
+    assert.deepEqual(readCommandLine(['--redirect-token-ttl=-s']).flags.get('--redirect-token-ttl'), ['-s']);
+    assertRefused(['--redirect-token-ttl', '-s'], '--redirect-token-ttl (', '"-s": unknown flag');
+    assertRefused(['-1'], 'Argument 1: belongs to no flag');
   });
 
   it('refuses a value of a switch', () => {
