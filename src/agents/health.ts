@@ -26,7 +26,7 @@ export interface AgentClocks {
 const FAILURES_TO_UNHEALTHY = 3;
 /** Good probes in a row that make an unhealthy agent healthy; a starting one needs a single good probe. */
 const SUCCESSES_TO_HEALTHY = 2;
-/** How long an engine that nobody listens for is looked for closely: a restart is over soon, or takes long. */
+/** How long an engine is looked for closely, when it starts and when nobody listens: it is there soon, or takes long. */
 export const RESTART_MS = 60_000;
 /** An engine that is lost again so soon after it came back flaps, and is not looked for closely. */
 export const FLAP_MS = 30_000;
@@ -40,14 +40,15 @@ export class AgentHealth {
   #status: AgentStatus;
   /** Probes in a row with the same result: above 0 good ones, below 0 failed ones. */
   #streak = 0;
-  /** Monotonic: until when an unhealthy agent is probed closely, and when it last came back. */
-  #closeUntilMs = Number.NEGATIVE_INFINITY;
+  /** Monotonic: until when an agent that is not healthy is probed closely, and when it last came back. */
+  #closeUntilMs: number;
   #recoveredMs = Number.NEGATIVE_INFINITY;
 
   constructor(clocks: AgentClocks, onChange: OnChange) {
     this.#clocks = clocks;
     this.#onChange = onChange;
     this.#status = { state: 'starting', reason: 'not probed yet', sinceMs: clocks.nowMs() };
+    this.#closeUntilMs = clocks.monotonicMs() + RESTART_MS;
   }
 
   get status(): AgentStatus {
@@ -59,10 +60,10 @@ export class AgentHealth {
     return this.#status.state !== 'draining' && this.#status.state !== 'gone';
   }
 
-  /** Whether the next probe should come soon: while it starts, and while its engine may just be restarting. */
+  /** Whether the next probe should come soon: its engine may just be starting, or restarting. */
   get wantsCloseProbes(): boolean {
     const { state } = this.#status;
-    return state === 'starting' || (state === 'unhealthy' && this.#clocks.monotonicMs() < this.#closeUntilMs);
+    return (state === 'starting' || state === 'unhealthy') && this.#clocks.monotonicMs() < this.#closeUntilMs;
   }
 
   reportGoodProbe(): void {
@@ -70,10 +71,8 @@ export class AgentHealth {
     this.#streak = Math.max(this.#streak, 0) + 1;
     const { state } = this.#status;
     if (this.#streak < (state === 'starting' ? 1 : SUCCESSES_TO_HEALTHY)) return;
-    if (state === 'unhealthy') {
-      this.#recoveredMs = this.#clocks.monotonicMs();
-      this.#closeUntilMs = this.#recoveredMs;
-    }
+    if (state === 'unhealthy') this.#recoveredMs = this.#clocks.monotonicMs();
+    this.#closeUntilMs = Number.NEGATIVE_INFINITY;
     this.#become('healthy', 'probe answered');
   }
 
@@ -104,6 +103,7 @@ export class AgentHealth {
   /** From here on it is met anew: another engine, or one that was drained. */
   restart(reason: string): void {
     this.#streak = 0;
+    this.#closeUntilMs = this.#clocks.monotonicMs() + RESTART_MS;
     const isAnotherStart = this.#status.state === 'starting';
     if (isAnotherStart) this.#status = { ...this.#status, reason, sinceMs: this.#clocks.nowMs() };
     else this.#become('starting', reason);

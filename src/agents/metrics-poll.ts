@@ -9,7 +9,7 @@ import type { EngineFetch } from './engine-fetch.ts';
 import { getFromEngine } from './engine-get.ts';
 import type { EngineReading } from './engine-metrics.ts';
 import { ENGINES } from './engines/engines.ts';
-import type { MetricsSource } from './engines/metrics-source.ts';
+import { Poller } from './poller.ts';
 import type { AgentRegistry } from './registry.ts';
 import type { Timers } from './timers.ts';
 
@@ -31,70 +31,28 @@ export interface MetricsPollPorts {
   readonly onChange: (agent: Agent, reason: string | undefined) => void;
 }
 
-const STOPPED = 'stopped';
-
-interface Turn {
-  ticksLeft: number;
-  /** Failed scrapes in a row. */
-  failures: number;
-  /** The scrape in flight; undefined when there is none. */
-  running: AbortController | undefined;
-}
-
 /**
- * Reads the metrics of every healthy agent whose engine has them, also of those added later; never two scrapes of one
- * agent at a time. Returns what stops it; scrapes in flight are ended.
+ * Reads the metrics of every healthy agent whose engine has them, also of those added later. Returns what stops it;
+ * scrapes in flight are ended.
  */
-export function startMetricsPolling(registry: AgentRegistry, ports: MetricsPollPorts): () => void {
-  // By setting: one that was replaced is another engine, which may have metrics.
-  const turns = new Map<AgentSetting, Turn>();
-  const tick = (): void => {
-    const agents = registry.all();
-    forgetOthers(turns, new Set(agents.map(({ setting }) => setting)));
-    for (const agent of agents) {
-      const source = ENGINES[agent.setting.engine].metrics;
-      if (source === undefined || agent.state !== 'healthy') continue;
-      const turn = turns.get(agent.setting) ?? { ticksLeft: 0, failures: 0, running: undefined };
-      turns.set(agent.setting, turn);
-      turn.ticksLeft -= 1;
-      if (turn.ticksLeft <= 0 && turn.running === undefined) void poll({ agent, source }, turn, ports);
-    }
-  };
-  const stopTicking = ports.timers.every(TICK_MS, tick);
-  return () => {
-    stopTicking();
-    forgetOthers(turns, new Set());
-  };
-}
-
-function forgetOthers(turns: Map<AgentSetting, Turn>, kept: ReadonlySet<AgentSetting>): void {
-  for (const [setting, turn] of turns) {
-    if (kept.has(setting)) continue;
-    turn.running?.abort(STOPPED);
-    turns.delete(setting);
-  }
-}
-
-interface Polled {
-  readonly agent: Agent;
-  readonly source: MetricsSource;
-}
-
-async function poll({ agent, source }: Polled, turn: Turn, ports: MetricsPollPorts): Promise<void> {
-  const { setting } = agent;
-  const running = new AbortController();
-  turn.running = running;
-  const cancelTimeout = ports.timers.after(SCRAPE_TIMEOUT_MS, () => running.abort());
-  const reading = await scrape({ agent, source }, ports.fetch, running.signal);
-  cancelTimeout();
-  turn.running = undefined;
-  if (running.signal.reason === STOPPED || agent.setting !== setting) return;
-  const failuresBefore = turn.failures;
-  turn.failures = reading.ok ? 0 : failuresBefore + 1;
-  turn.ticksLeft = periodTicks(turn.failures);
-  if (reading.ok) agent.reportMetrics(reading.value, ports.timers.monotonicMs());
-  if (reading.ok && failuresBefore > 0) ports.onChange(agent, undefined);
-  if (!reading.ok && failuresBefore === 0) ports.onChange(agent, reading.fault);
+export function startMetricsPolling(
+  registry: AgentRegistry,
+  { fetch, timers, onChange }: MetricsPollPorts,
+): () => void {
+  const poller = new Poller<EngineReading>(registry, timers, {
+    tickMs: TICK_MS,
+    timeoutMs: SCRAPE_TIMEOUT_MS,
+    isAsked: ({ setting, state }) => state === 'healthy' && ENGINES[setting.engine].metrics !== undefined,
+    isUrgent: () => false,
+    ask: (setting, signal) => scrape(setting, fetch, signal),
+    onResult: (agent, reading, failuresBefore) => {
+      if (reading.ok) agent.reportMetrics(reading.value, timers.monotonicMs());
+      if (reading.ok && failuresBefore > 0) onChange(agent, undefined);
+      if (!reading.ok && failuresBefore === 0) onChange(agent, reading.fault);
+    },
+    periodTicks,
+  });
+  return poller.start();
 }
 
 function periodTicks(failures: number): number {
@@ -102,12 +60,13 @@ function periodTicks(failures: number): number {
 }
 
 async function scrape(
-  { agent, source }: Polled,
+  setting: AgentSetting,
   fetch: EngineFetch,
   signal: AbortSignal,
 ): Promise<Result<EngineReading, string>> {
-  const ask = { path: source.path, maxBytes: EXPOSITION_MAX_BYTES };
-  const body = await getFromEngine(agent.setting, ask, fetch, signal);
+  const source = ENGINES[setting.engine].metrics;
+  if (source === undefined) return fault(`${setting.engine} has no metrics`);
+  const body = await getFromEngine(setting, { path: source.path, maxBytes: EXPOSITION_MAX_BYTES }, fetch, signal);
   if (!body.ok) return body;
   const reading = source.read(decodeUtf8(body.value) ?? '');
   return reading === undefined ? fault(`GET ${source.path}: none of the engine's metrics`) : ok(reading);

@@ -160,6 +160,27 @@ describe('startMetricsPolling()', () => {
     assert.deepEqual(changes, ['vllm-0: GET /metrics: status 404', 'vllm-0: undefined']);
   });
 
+  it('tells nothing again, and asks no sooner, when only metadata of the agent change', async () => {
+    const { registry, answers, changes, scrapes, agents, pass } = polling('vllm');
+    answers.set('vllm-0', off);
+    await pass(33_000);
+    const before = scrapes.length;
+    for (const region of ['eu', 'us']) {
+      for (const { setting } of agents) registry.put({ ...setting, region }, 'push');
+      await pass(10_000);
+    }
+    assert.equal(scrapes.length, before);
+    assert.deepEqual(changes, ['vllm-0: GET /metrics: status 404']);
+  });
+
+  it('counts a scrape that was in flight when metadata of the agent changed', async () => {
+    const { registry, agents, timers } = polling('vllm');
+    timers.advance(500);
+    for (const { setting } of agents) registry.put({ ...setting, region: 'eu' }, 'push');
+    await settled();
+    assert.equal(agents[0]?.metrics?.takenMs, 500);
+  });
+
   const useless: readonly (readonly [what: string, answer: () => Response, reason: string])[] = [
     ['another engine’s metrics', () => new Response('sglang:token_usage 1'), "none of the engine's metrics"],
     ['what is not UTF-8', () => new Response(Uint8Array.of(0xff)), "none of the engine's metrics"],

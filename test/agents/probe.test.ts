@@ -82,6 +82,41 @@ describe('startProbing()', () => {
     assert.equal(probes.length, 6);
   });
 
+  it('probes an agent that has not answered for a minute every 5 s', async () => {
+    const { probes, moods, agents, pass } = probing({ a: 'down' });
+    await pass(RESTART_MS);
+    const before = probes.length;
+    assert.equal(before, RESTART_MS / 250);
+    await pass(10_000);
+    assert.equal(probes.length, before + 2);
+    moods.set('a', 'up');
+    await pass(5000);
+    assert.equal(agents[0]?.state, 'healthy');
+  });
+
+  it('spreads agents that start together over the 5 s', async () => {
+    const ids = Array.from({ length: 40 }, (_, index) => `a${index}`);
+    for (const mood of ['up', 'down'] as const) {
+      const { probes, pass } = probing(Object.fromEntries(ids.map((id) => [id, mood])));
+      await pass(RESTART_MS);
+      for (let tick = 0; tick < 40; tick += 1) {
+        const before = probes.length;
+        await pass(250);
+        assert.equal(probes.length - before, 2, mood);
+      }
+    }
+  });
+
+  it('looks for no engine closely that is lost by its probes, however soon after its start', async () => {
+    const { probes, moods, agents, pass } = probing({ a: 'up' });
+    await settled();
+    moods.set('a', 'down');
+    await pass(15_000);
+    assert.equal(agents[0]?.state, 'unhealthy');
+    await pass(10_000);
+    assert.equal(probes.length, 6);
+  });
+
   it('needs three failed probes for unhealthy and two good ones for healthy, 5 s apart', async () => {
     const { moods, agents, pass } = probing({ a: 'up' });
     await settled();
