@@ -75,6 +75,15 @@ describe('replaceFileAgents()', () => {
     assert.equal(registry.all().length, 2);
   });
 
+  it('counts none of its own that are leaving against the bound', () => {
+    const { registry } = registryWith(setting('old'));
+    registry.get('old')?.take();
+    assert.equal(replaceFileAgents(registry, []).ok, true);
+    assert.equal(registry.get('old')?.isLeaving, true);
+    const many = Array.from({ length: AGENTS_MAX }, (_, index) => setting(`a${index}`));
+    assert.equal(replaceFileAgents(registry, many).ok, true);
+  });
+
   it('bounds the agents of all origins', () => {
     const { registry } = registryWith();
     registry.add(setting('e'), 'engine');

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createAgents } from '../../src/cli/wire-agents.ts';
+import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
+import { createAgents, watchEngines } from '../../src/cli/wire-agents.ts';
 import { fault, ok } from '../../src/lib/result.ts';
 import { parseTimestamp } from '../../src/lib/timestamp.ts';
 import { createLog } from '../../src/telemetry/log.ts';
-import { RegistrationStream } from '../../src/telemetry/registration-stream.ts';
+import { KEEP_ALIVE_MS, RegistrationStream } from '../../src/telemetry/registration-stream.ts';
+import { FakeTimers } from '../agents/fake-timers.ts';
 
 const SETTING = {
   id: 'a',
@@ -42,7 +44,7 @@ function wired() {
   };
   const agent = agents.get('a');
   assert.ok(agent !== undefined);
-  return { agents, agent, lines, healthy, told };
+  return { agents, agent, lines, healthy, registrations, told };
 }
 
 describe('createAgents()', () => {
@@ -92,5 +94,40 @@ describe('createAgents()', () => {
   it('knows who brought each agent in', () => {
     const { agents } = wired();
     assert.deepEqual([agents.ownerOf('a'), agents.ownerOf('b')], ['engine', 'file']);
+  });
+});
+
+describe('watchEngines()', () => {
+  /** What its timers would do, and what engines were asked. */
+  function watching() {
+    const { agents, lines, registrations } = wired();
+    const timers = new FakeTimers();
+    const asked: string[] = [];
+    const fetch: EngineFetch = async (url) => {
+      asked.push(url);
+      return new Response('', { status: url.endsWith('/health') ? 200 : 404 });
+    };
+    const log = createLog(
+      () => 0,
+      (line) => void lines.push(line.slice('1970-01-01T00:00:00.000Z '.length).trimEnd()),
+    );
+    const stop = watchEngines(agents, { fetch, timers, log, registrations });
+    return { timers, asked, lines, stop, registrations };
+  }
+
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+  it('probes, reads metrics and gives signs of life, until it is stopped', async () => {
+    const { timers, asked, stop, lines, registrations } = watching();
+    const told = new Response(registrations.subscribe(() => undefined)).text();
+    await settled();
+    timers.advance(KEEP_ALIVE_MS);
+    await settled();
+    assert.deepEqual([...new Set(asked)].toSorted(), ['http://a/health', 'http://a/metrics']);
+    assert.ok(lines.some((line) => line.startsWith('INFO No engine metrics agent_id="a"')));
+    stop();
+    assert.equal(timers.pending, 0);
+    registrations.close();
+    assert.match(await told, /: alive\n\n$/);
   });
 });

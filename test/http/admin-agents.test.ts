@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AGENTS_MAX } from '../../src/agents/registry.ts';
 import { ok } from '../../src/lib/result.ts';
-import { bearer, createTestRouter, type TestRouter } from '../support/test-router.ts';
+import { bearer, createTestRouter, NOW_MS, type TestRouter } from '../support/test-router.ts';
 import { CHAT, outcomeOf, siteA } from './redirect-fixture.ts';
 
 const PATH = '/admin/agents';
@@ -91,6 +91,7 @@ describe('PUT /admin/agents/{id}', () => {
     assert.equal(body['error'], 'capacity: must be a whole number from 1 to 100000; apikey: unknown field');
     assert.equal((await shown(site, 'gpu-1')).setting['capacity'], 2);
     assert.doesNotMatch(site.written.join(), /canary/);
+    assert.ok(site.written.some((line) => line.includes('WARN Rejected agent rule="capacity: must be')));
     assert.equal((await put(site, 'gpu-1', '{')).status, 400);
     assert.equal((await put(site, '-gpu')).status, 400);
     assert.equal((await put(site, 'x'.repeat(129))).status, 400);
@@ -165,6 +166,21 @@ describe('GET /admin/agents', () => {
       const [status, body] = await statusAndBody(site.admin(method, `${PATH}/${path}`));
       assert.deepEqual([status, body['error']], [404, 'No agent "none"']);
     }
+  });
+});
+
+describe('GET /admin/agents/{id}', () => {
+  it('tells when its probes last were good, and nothing before the first', async () => {
+    const site = createTestRouter({ agents: [{ id: 'a', models: ['m'] }] });
+    await put(site, 'b');
+    const lastSeen = async (id: string) => (await (await site.admin('GET', `${PATH}/${id}`)).json()).last_seen;
+    assert.equal(await lastSeen('a'), new Date(NOW_MS).toISOString());
+    assert.equal(await lastSeen('b'), undefined);
+  });
+
+  it('repeats 128 characters of an ID that is not there', async () => {
+    const [, body] = await statusAndBody(createTestRouter().admin('GET', `${PATH}/${'x'.repeat(129)}`));
+    assert.equal(body['error'], `No agent "${'x'.repeat(128)}"`);
   });
 });
 

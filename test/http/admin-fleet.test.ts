@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { fault, ok } from '../../src/lib/result.ts';
 import { SUBSCRIBERS_MAX } from '../../src/telemetry/registration-stream.ts';
-import { reading } from '../agents/readings.ts';
+import { latency, reading } from '../agents/readings.ts';
+import { registryOf } from '../support/test-agents.ts';
 import { bearer, createTestRouter, NOW_MS } from '../support/test-router.ts';
 import { siteA } from './redirect-fixture.ts';
 
@@ -91,8 +93,39 @@ describe('GET /admin/routing-table', () => {
 
   it('leaves out what is not known, and shows fresh metrics of the engine', async () => {
     const site = createTestRouter({ agents: [{ models: ['m'], down: true }, { models: ['m'] }] });
-    site.ports.agents.all()[0]?.reportMetrics(reading({ runningRequests: 3, kvCacheUse: 0.5 }), NOW_MS - 10_001);
-    site.ports.agents.all()[1]?.reportMetrics(reading({ runningRequests: 3, kvCacheUse: 0.5 }), NOW_MS);
+    const figures = reading({
+      runningRequests: 3,
+      waitingRequests: 4,
+      kvCacheUse: 0.5,
+      preemptionsTotal: 5,
+      ttft: latency(0, 0, [
+        [0.5, 0],
+        [1, 0],
+        [Number.POSITIVE_INFINITY, 0],
+      ]),
+      itl: latency(0, 0, [
+        [0.25, 0],
+        [Number.POSITIVE_INFINITY, 0],
+      ]),
+    });
+    const later = {
+      ...figures,
+      ttft: latency(10, 4, [
+        [0.5, 0],
+        [1, 10],
+        [Number.POSITIVE_INFINITY, 10],
+      ]),
+      itl: latency(10, 1, [
+        [0.25, 10],
+        [Number.POSITIVE_INFINITY, 10],
+      ]),
+    };
+    const [old, fresh] = site.ports.agents.all();
+    old?.reportMetrics(figures, NOW_MS - 10_001);
+    fresh?.reportMetrics(figures, NOW_MS - 12_000);
+    fresh?.reportMetrics(later, NOW_MS - 10_000);
+    for (let probe = 0; probe < 2; probe += 1) old?.reportProbe(ok(['m']));
+    for (let probe = 0; probe < 3; probe += 1) old?.reportProbe(fault('down'));
     const table = (await (await site.admin('GET', '/admin/routing-table')).json()) as {
       agents: readonly Record<string, Record<string, unknown>>[];
     };
@@ -101,8 +134,19 @@ describe('GET /admin/routing-table', () => {
     assert.equal('engine' in (down ?? {}), false);
     assert.equal('region' in (down?.['metadata'] ?? {}), false);
     assert.equal(down?.['universal']?.['latency_state'], 'UNKNOWN');
-    assert.equal(down?.['universal']?.['disconnections_total'], 1);
-    assert.deepEqual([up?.['engine']?.['running_requests'], up?.['engine']?.['kv_cache_utilization']], [3, 0.5]);
+    const { success_rate, disconnections_total, agent_failures_total, backend_failures_total } =
+      down?.['universal'] ?? {};
+    assert.deepEqual([success_rate, disconnections_total, agent_failures_total, backend_failures_total], [0, 1, 2, 1]);
+    assert.deepEqual(up?.['engine'], {
+      kv_cache_utilization: 0.5,
+      running_requests: 3,
+      waiting_requests: 4,
+      preemptions_total: 5,
+      avg_ttft_seconds: 0.4,
+      p90_ttft_seconds: 0.95,
+      avg_itl_seconds: 0.1,
+      p90_itl_seconds: 0.225,
+    });
   });
 });
 
@@ -143,6 +187,22 @@ describe('GET /admin/health', () => {
       reason: 'connection refused',
       last_seen: NOW_MS / 1000,
     });
+  });
+});
+
+describe('GET /admin/health, last_seen', () => {
+  it('is of the last good probe, and not of the last change', async () => {
+    const site = createTestRouter();
+    let nowMs = NOW_MS;
+    const agents = registryOf([{ models: ['m'] }], () => nowMs);
+    Object.assign(site.ports, { agents });
+    agents.all()[0]?.reportProbe(ok(['m']));
+    nowMs += 5_000;
+    agents.all()[0]?.reportProbe(ok(['m']));
+    const health = (await (await site.admin('GET', '/admin/health')).json()) as {
+      agents: readonly Record<string, unknown>[];
+    };
+    assert.equal(health.agents[0]?.['last_seen'], NOW_MS / 1000 + 5);
   });
 });
 

@@ -77,6 +77,18 @@ describe('RegistrationStream', () => {
     assert.deepEqual([seen.ends, stream.subscribers], [1, 0]);
   });
 
+  it('tells of an end once, also when the subscriber leaves a stream that has ended', async () => {
+    const stream = new RegistrationStream();
+    const lagging = subscribed(stream);
+    const closed = subscribed(stream);
+    for (let sent = 0; sent <= BACKLOG_MAX; sent += 1) stream.publish(EVENT);
+    stream.publish(EVENT);
+    stream.close();
+    stream.close();
+    for (const { reader } of [lagging, closed]) await reader.cancel();
+    assert.deepEqual([lagging.seen.ends, closed.seen.ends], [1, 1]);
+  });
+
   it('takes as many as the bound says, and another when one has left', async () => {
     const stream = new RegistrationStream();
     const first = subscribed(stream);
