@@ -5,9 +5,6 @@ import type { AgentLabels, AgentSeries } from '../telemetry/agent-metrics.ts';
 import type { EngineSeries } from '../telemetry/engine-gauges.ts';
 import type { Agent } from './agent.ts';
 
-/** Older metrics are not shown: a frozen gauge looks like a calm engine (routing.md §30, 17). */
-export const SHOWN_MAX_AGE_MS = 10_000;
-
 /** What the Go router puts where nothing is configured (routing.md §3). */
 export const UNKNOWN = 'Unknown';
 
@@ -29,7 +26,7 @@ export function agentSeries(agents: readonly Agent[]): readonly AgentSeries[] {
         srttMs,
         rttvarMs,
         disconnections: losses.refused,
-        agentFailures: losses.refused + losses.probes,
+        agentFailures: record.timesLost,
         backendFailures: losses.probes,
       },
     };
@@ -38,9 +35,8 @@ export function agentSeries(agents: readonly Agent[]): readonly AgentSeries[] {
 
 export function engineSeries(agents: readonly Agent[], nowMs: number): readonly EngineSeries[] {
   return agents.flatMap((agent) => {
-    const { metrics } = agent;
-    if (metrics === undefined || nowMs - metrics.takenMs > SHOWN_MAX_AGE_MS) return [];
-    return [{ labels: labelsOf(agent), figures: metrics.metrics }];
+    const figures = agent.shownMetrics(nowMs);
+    return figures === undefined ? [] : [{ labels: labelsOf(agent), figures }];
   });
 }
 

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Result } from '../lib/result.ts';
 import type { Capability } from '../routing/endpoint.ts';
 import { type AgentSetting, isSameEngine } from './agent-setting.ts';
-import type { EngineReading } from './engine-metrics.ts';
+import type { EngineMetrics, EngineReading } from './engine-metrics.ts';
 import { type AgentClocks, AgentHealth, type AgentState, type AgentStatus } from './health.ts';
 import { MetricsWindow, type TakenMetrics } from './metrics-window.ts';
 import { TrackRecord } from './track-record.ts';
@@ -22,6 +22,9 @@ export interface AgentEvents {
   /** It may take a request that it could not take before: a slot came free, it turned healthy, or lists other models. */
   readonly onVacancy: (agent: Agent) => void;
 }
+
+/** Older metrics are not shown: a frozen gauge looks like a calm engine (routing.md §30, 17). */
+export const SHOWN_MAX_AGE_MS = 10_000;
 
 export const SYSTEM_CLOCKS: AgentClocks = { nowMs: Date.now, monotonicMs: () => performance.now() };
 
@@ -104,6 +107,12 @@ export class Agent {
   /** The engine's last metrics, however old; undefined before the first. */
   get metrics(): TakenMetrics | undefined {
     return this.#metrics.latest;
+  }
+
+  /** The same as long as they may be shown; `nowMs` is monotonic. */
+  shownMetrics(nowMs: number): EngineMetrics | undefined {
+    const { metrics } = this;
+    return metrics === undefined || nowMs - metrics.takenMs > SHOWN_MAX_AGE_MS ? undefined : metrics.metrics;
   }
 
   /** It drains for good: gone when nothing runs any more, unless it is configured again before. */

@@ -57,6 +57,11 @@ export class TrackRecord {
     return this.#losses;
   }
 
+  /** How often it turned from healthy to unhealthy. */
+  get timesLost(): number {
+    return this.#losses.refused + this.#losses.probes;
+  }
+
   /** Successes in all tries, 0 to 1; undefined before the first. */
   get successRate(): number | undefined {
     const tries = this.#successes + this.#failures;

@@ -107,51 +107,27 @@ const COUNTERS: Readonly<Record<string, Family>> = {
   },
 };
 
+const FAMILIES = [
+  [Gauge, ROUTING_LABELS, ROUTING_GAUGES],
+  [Gauge, AGENT_LABELS, GAUGES],
+  [Counter, AGENT_LABELS, COUNTERS],
+] as const;
+
 export function agentMetrics(registers: Registry[], series: () => readonly AgentSeries[]): void {
-  for (const [name, { help, read }] of Object.entries(ROUTING_GAUGES)) {
-    new Gauge({
-      name,
-      help,
-      labelNames: ROUTING_LABELS,
-      registers,
-      collect() {
-        this.reset();
-        for (const { labels, figures } of series()) setIfKnown(this, { ...labels }, read(figures));
-      },
-    });
-  }
-  for (const [name, { help, read }] of Object.entries(GAUGES)) {
-    new Gauge({
-      name,
-      help,
-      labelNames: AGENT_LABELS,
-      registers,
-      collect() {
-        this.reset();
-        for (const { labels, figures } of series()) setIfKnown(this, agentLabels(labels), read(figures));
-      },
-    });
-  }
-  for (const [name, { help, read }] of Object.entries(COUNTERS)) {
-    new Counter({
-      name,
-      help,
-      labelNames: AGENT_LABELS,
-      registers,
-      collect() {
-        this.reset();
-        for (const { labels, figures } of series()) this.inc(agentLabels(labels), read(figures));
-      },
-    });
+  for (const [Metric, labelNames, families] of FAMILIES) {
+    for (const [name, { help, read }] of Object.entries(families)) {
+      const collect = (): void => {
+        metric.reset();
+        for (const { labels, figures } of series()) {
+          const value = read(figures);
+          if (value !== undefined) metric.inc(picked(labels, labelNames), value);
+        }
+      };
+      const metric = new Metric({ name, help, labelNames, registers, collect });
+    }
   }
 }
 
-type Labels = Record<string, string | number>;
-
-function setIfKnown(gauge: Gauge, labels: Labels, value: number | undefined): void {
-  if (value !== undefined) gauge.set(labels, value);
-}
-
-function agentLabels({ peer_id, model, engine, organization, machine }: AgentLabels): Labels {
-  return { peer_id, model, engine, organization, machine };
+function picked(labels: RoutingLabels, names: readonly (keyof RoutingLabels)[]): Record<string, string | number> {
+  return Object.fromEntries(names.map((name) => [name, labels[name]]));
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { agentSeries, engineSeries, SHOWN_MAX_AGE_MS } from '../../src/agents/agent-series.ts';
+import { SHOWN_MAX_AGE_MS } from '../../src/agents/agent.ts';
+import { agentSeries, engineSeries } from '../../src/agents/agent-series.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
 import { ok } from '../../src/lib/result.ts';
 import { reading } from './readings.ts';

@@ -133,7 +133,7 @@ describe('An agent pushed to the binary', () => {
     const [row] = (await admin('GET', 'routing-table'))['agents'] as [{ universal: Record<string, number> }];
     assert.equal(row.universal['failed_requests_total'], 0);
     const text = await (await fetch(`${router.metricsUrl}/metrics`)).text();
-    assert.match(text, /^hivenet_routing_agent_info\{peer_id="gpu-1",model="m",/m);
+    assert.match(text, /^hivenet_routing_agent_info\{peer_id="gpu-1",region="Unknown",engine="vllm",model="m",/m);
   });
 });
 

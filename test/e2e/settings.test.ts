@@ -126,8 +126,8 @@ describe('A setting reaches its room', () => {
     const health = text.split('\n').filter((line) => line.startsWith('hivenet_routing_agent_healthy{'));
     const idOf = (engine: EngineProcess) => `vllm-${new URL(engine.url).host.replace(':', '-')}`;
     const line = (id: string, model: string, value: number) =>
-      `hivenet_routing_agent_healthy{peer_id="${id}",model="${model}",engine="vllm",organization="Unknown",` +
-      `machine="Unknown",region="Unknown",capacity="10"} ${value}`;
+      `hivenet_routing_agent_healthy{peer_id="${id}",region="Unknown",engine="vllm",model="${model}",capacity="10",` +
+      `organization="Unknown",machine="Unknown"} ${value}`;
     assert.deepEqual(health, [
       line(idOf(slow), 'slow', 1),
       line(idOf(pausing), 'pausing', 1),

@@ -65,6 +65,20 @@ describe('hivenet_routing_requests_routed_total and _failed_total', () => {
     ]);
   });
 
+  it('count nothing of a model that no agent here lists, be it the router that fails', async () => {
+    const site = siteA({ agents: [] });
+    const { random } = site.ports;
+    let calls = 0;
+    const failing = (size: number) => {
+      calls += 1;
+      if (calls > 1) throw new Error('no entropy');
+      return random(size);
+    };
+    Object.assign(site.ports, { random: failing });
+    assert.equal((await site.ask(CHAT, CHAT_BODY, bearer('key-1'))).status, 500);
+    assert.deepEqual([await site.family(ROUTED), await site.family(FAILED)], [[], []]);
+  });
+
   it('count no request that is redirected', async () => {
     const site = siteA({ agents: [{ models: ['m'], down: true }] });
     assert.equal((await site.ask(CHAT, CHAT_BODY, bearer('key-1'))).status, 307);

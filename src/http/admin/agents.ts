@@ -6,10 +6,10 @@ import type { Agent } from '../../agents/agent.ts';
 import { AGENT_PUSH_MAX_BYTES, parsePushedAgent } from '../../agents/agent-document.ts';
 import { formatAgentDocument } from '../../agents/format-agent.ts';
 import { AGENTS_MAX, type AgentOrigin } from '../../agents/registry.ts';
-import { formatTimestamp } from '../../lib/timestamp.ts';
 import { adminError, jsonResponse } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
 import { readAdminBody } from './admin-body.ts';
+import { formatStatus } from './agent-status.ts';
 
 type OneAgent = Handler<RouterEnv, '/admin/agents/:id'>;
 
@@ -112,14 +112,11 @@ function drainedResponse(agent: Agent): Response {
 }
 
 function formatAgent({ agents }: RouterPorts, agent: Agent): object {
-  const { setting, status, lastSeenMs } = agent;
+  const { setting } = agent;
   return {
     id: setting.id,
     origin: agents.originOf(agent),
-    state: status.state,
-    reason: status.reason,
-    since: formatTimestamp(status.sinceMs),
-    last_seen: lastSeenMs === undefined ? undefined : formatTimestamp(lastSeenMs),
+    ...formatStatus(agent),
     active_requests: agent.active,
     models: agent.models,
     has_api_key: setting.apiKey !== undefined,

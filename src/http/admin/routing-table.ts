@@ -2,11 +2,10 @@
 
 import type { Handler } from 'hono';
 import type { Agent } from '../../agents/agent.ts';
-import { SHOWN_MAX_AGE_MS } from '../../agents/agent-series.ts';
 import { standingOf } from '../../agents/standing.ts';
-import { formatTimestamp } from '../../lib/timestamp.ts';
 import { jsonResponse } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
+import { formatStatus } from './agent-status.ts';
 
 export function readRoutingTable(ports: RouterPorts): Handler<RouterEnv> {
   return () => {
@@ -44,19 +43,15 @@ function metadataOf({ setting, models }: Agent): object {
 }
 
 function statusOf(agent: Agent, nowMs: number): object {
-  const { state, reason, sinceMs } = agent.status;
-  const isHealthy = state === 'healthy';
+  const isHealthy = agent.state === 'healthy';
   return {
     healthy: isHealthy,
     // A configured agent has no process of its own that could be well while its engine is not.
     backend_healthy: isHealthy,
-    state,
-    reason,
-    since: formatTimestamp(sinceMs),
+    ...formatStatus(agent),
     standing: standingOf(agent, nowMs),
     active_requests: agent.active,
     capacity_utilization: agent.load,
-    last_seen: agent.lastSeenMs === undefined ? undefined : formatTimestamp(agent.lastSeenMs),
   };
 }
 
@@ -72,7 +67,7 @@ function countersOf({ record }: Agent): object {
     // No agent of ours rejects requests; the field stays for those who read it.
     rejected_requests_total: 0,
     disconnections_total: losses.refused,
-    agent_failures_total: losses.refused + losses.probes,
+    agent_failures_total: record.timesLost,
     backend_failures_total: losses.probes,
     srtt_ms: srttMs,
     rttvar_ms: record.rttvarMs,
@@ -81,9 +76,9 @@ function countersOf({ record }: Agent): object {
 }
 
 /** Undefined, and so left out, without fresh figures. */
-function engineOf({ metrics }: Agent, nowMs: number): object | undefined {
-  if (metrics === undefined || nowMs - metrics.takenMs > SHOWN_MAX_AGE_MS) return undefined;
-  const figures = metrics.metrics;
+function engineOf(agent: Agent, nowMs: number): object | undefined {
+  const figures = agent.shownMetrics(nowMs);
+  if (figures === undefined) return undefined;
   return {
     kv_cache_utilization: figures.kvCacheUse,
     running_requests: figures.runningRequests,
