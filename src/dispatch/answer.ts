@@ -29,7 +29,7 @@ export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: 
   const headers = clientHeaders(head.headers, agent.setting.apiKey);
   headers.set('content-length', String(bytes.byteLength));
   const use = isReadable(head) ? useOfDocument(bytes) : undefined;
-  life.answerWith({ agent, status: head.status, read: () => ({ use, isFinished: true }) });
+  life.answerWith({ agent, status: head.status, read: () => ({ use, lastWord: 'none' }) });
   life.noteFirstByte();
   life.end('complete');
   return new Response(bytes, { status: head.status, headers });

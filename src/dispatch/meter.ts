@@ -23,8 +23,8 @@ const BLANKS: readonly (number | undefined)[] = [0x20, 0x3a];
 /** What an answer has told so far. */
 export interface Reading {
   readonly use: TokenUse | undefined;
-  /** False while an event stream has not said its dialect's last word. */
-  readonly isFinished: boolean;
+  /** Whether an event stream has said its dialect's last word; `none` where the format has none. */
+  readonly lastWord: 'said' | 'missing' | 'none';
 }
 
 export interface Meter {
@@ -35,7 +35,7 @@ export interface Meter {
 }
 
 /** For an answer that is not read: it is encoded. */
-export const NO_METER: Meter = { take: () => undefined, read: () => ({ use: undefined, isFinished: true }) };
+export const NO_METER: Meter = { take: () => undefined, read: () => ({ use: undefined, lastWord: 'none' }) };
 
 /** A document that is passed on in chunks: only its end is read. */
 export class DocumentMeter implements Meter {
@@ -46,7 +46,7 @@ export class DocumentMeter implements Meter {
   }
 
   read(): Reading {
-    return { use: useOfTail(this.#tail), isFinished: true };
+    return { use: useOfTail(this.#tail), lastWord: 'none' };
   }
 }
 
@@ -54,7 +54,7 @@ export class DocumentMeter implements Meter {
 export class EventMeter implements Meter {
   readonly #lastWord: RegExp;
   #use: TokenUse | undefined;
-  #isFinished = false;
+  #isLastWordSaid = false;
   /** The beginning of a line whose end has not come; empty once it is too long, when only its length counts. */
   #begun: Uint8Array = NOTHING;
   #begunBytes = 0;
@@ -78,7 +78,7 @@ export class EventMeter implements Meter {
   read(): Reading {
     // A last line without its end counts: some engines stop there.
     this.#endLine(asBuffer(NOTHING));
-    return { use: this.#use, isFinished: this.#isFinished };
+    return { use: this.#use, lastWord: this.#isLastWordSaid ? 'said' : 'missing' };
   }
 
   #begin(part: Uint8Array): void {
@@ -95,7 +95,7 @@ export class EventMeter implements Meter {
   }
 
   #readLine(line: Buffer): void {
-    if (line.length <= END_LINE_MAX_BYTES && this.#lastWord.test(line.toString('latin1'))) this.#isFinished = true;
+    if (line.length <= END_LINE_MAX_BYTES && this.#lastWord.test(line.toString('latin1'))) this.#isLastWordSaid = true;
     if (!tellsUse(line) || line.toString('latin1', 0, FIELD.length) !== FIELD) return;
     this.#use = latestUse(this.#use, useOfEvent(parseJson(line.subarray(FIELD.length))));
   }

@@ -128,14 +128,18 @@ export class RequestLife {
     for (const cleanUp of this.#cleanUps) cleanUp();
     if (this.#answer === undefined) return;
     const { agent, status, read } = this.#answer;
-    const isClientGone = this.#cut === 'client_gone' || this.#cut === 'client_stalled';
+    const reading = read();
+    // Clients close on the last word, and need no end of the connection after it: they have the whole answer.
+    const isServed = this.#cut === 'client_gone' && reading.lastWord === 'said';
+    const isClientGone = !isServed && (this.#cut === 'client_gone' || this.#cut === 'client_stalled');
+    const served = isServed ? 'complete' : how;
     this.#onEnd({
       status: isClientGone ? 499 : status,
-      outcome: isClientGone ? 'client_gone' : how,
+      outcome: isClientGone ? 'client_gone' : served,
       agent,
-      cut: this.#cut,
+      cut: isServed ? undefined : this.#cut,
       firstByteMs: this.#firstByteMs,
-      reading: read(),
+      reading,
     });
   }
 

@@ -34,7 +34,7 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
     record.firstByteMs = end.firstByteMs;
     record.inputTokens = end.reading.use?.inputTokens;
     record.outputTokens = end.reading.use?.outputTokens;
-    record.isIncomplete = end.outcome === 'complete' && !end.reading.isFinished;
+    record.isIncomplete = end.outcome === 'complete' && end.reading.lastWord === 'missing';
     if (end.outcome !== 'complete') record.errorCode = wireCodeOf(earlyEnd(end.cut).code);
     if (record.streaming) endRecord(ports, record);
   };

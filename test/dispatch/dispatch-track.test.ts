@@ -165,7 +165,7 @@ describe('The reading of an answer', () => {
     const engine = await startEngine(json(200, USAGE));
     const site = testSite([engine.url]);
     await site.ask();
-    assert.deepEqual(readingOf(site), { use: { inputTokens: 5, outputTokens: 7 }, isFinished: true });
+    assert.deepEqual(readingOf(site), { use: { inputTokens: 5, outputTokens: 7 }, lastWord: 'none' });
   });
 
   it('is that of a document too long to be held back', async () => {
@@ -179,14 +179,25 @@ describe('The reading of an answer', () => {
     const { site, engine, read } = await streaming();
     engine.end(`data: ${JSON.stringify(USAGE)}\n\n`);
     while ((await read()) !== undefined);
-    assert.deepEqual(readingOf(site), { use: { inputTokens: 5, outputTokens: 7 }, isFinished: false });
+    assert.deepEqual(readingOf(site), { use: { inputTokens: 5, outputTokens: 7 }, lastWord: 'missing' });
     assert.equal(site.ends[0]?.outcome, 'complete');
 
     const left = await streaming('/v1/messages');
     left.engine.write('data: {"type":"message_start","message":{"usage":{"input_tokens":5,"output_tokens":1}}}\n\n');
     await left.read();
     left.site.client.abort();
-    assert.deepEqual(readingOf(left.site), { use: { inputTokens: 5, outputTokens: 1 }, isFinished: false });
+    assert.deepEqual(readingOf(left.site), { use: { inputTokens: 5, outputTokens: 1 }, lastWord: 'missing' });
+  });
+
+  it('is that of a whole answer when the client leaves on its last word (E7)', async () => {
+    const { site, engine, read } = await streaming();
+    engine.write('data: [DONE]\n\n');
+    await read();
+    site.client.abort();
+    assert.deepEqual(
+      site.ends.map(({ status, outcome, cut }) => ({ status, outcome, cut })),
+      [{ status: 200, outcome: 'complete', cut: undefined }],
+    );
   });
 
   it('is empty for an encoded answer, and calls no stream unfinished that it cannot read', async () => {
@@ -195,7 +206,7 @@ describe('The reading of an answer', () => {
       const engine = await startEngine(bytes(200, gzipSync(JSON.stringify(USAGE)), headers));
       const site = testSite([engine.url]);
       await responseOf(await site.ask()).arrayBuffer();
-      assert.deepEqual(readingOf(site), { use: undefined, isFinished: true });
+      assert.deepEqual(readingOf(site), { use: undefined, lastWord: 'none' });
     }
   });
 });

@@ -83,7 +83,7 @@ describe('dispatch() of a short answer', () => {
         agent: site.agents[0],
         cut: undefined,
         firstByteMs: 0,
-        reading: { use: undefined, isFinished: true },
+        reading: { use: undefined, lastWord: 'none' },
       },
     ]);
     assert.deepEqual(slots(site), [0]);

@@ -20,7 +20,7 @@ const ANTHROPIC = [
   '{"type":"message_stop"}',
 ];
 
-const WHOLE: Reading = { use: use(5, 7), isFinished: true };
+const WHOLE: Reading = { use: use(5, 7), lastWord: 'said' };
 
 function text(documents: readonly string[], newline = '\n'): string {
   return documents.map((document) => `event: x${newline}data: ${document}${newline}${newline}`).join('');
@@ -96,7 +96,7 @@ describe('EventMeter', () => {
     ] as const) {
       const padded = `data: ${document}`.padEnd(size, ' ');
       for (const chunks of [[`${padded}\n`], [padded.slice(0, 9000), padded.slice(9000), '\n']]) {
-        assert.deepEqual(readAll(new EventMeter('openai'), ...chunks), { use: expected, isFinished: false });
+        assert.deepEqual(readAll(new EventMeter('openai'), ...chunks), { use: expected, lastWord: 'missing' });
       }
     }
   });
@@ -121,7 +121,7 @@ describe('EventMeter', () => {
       [text(ANTHROPIC.slice(0, 3)), 'anthropic'],
       ['', 'openai'],
     ] as const) {
-      assert.equal(readEvents(events, dialect).isFinished, false, events);
+      assert.equal(readEvents(events, dialect).lastWord, 'missing', events);
     }
   });
 
@@ -135,7 +135,7 @@ describe('EventMeter', () => {
       `data: ${usage}\n`,
       '\n\n',
     ]) {
-      assert.deepEqual(readEvents(`${events}\n`), { use: undefined, isFinished: false }, events);
+      assert.deepEqual(readEvents(`${events}\n`), { use: undefined, lastWord: 'missing' }, events);
     }
   });
 });
@@ -149,7 +149,7 @@ describe('DocumentMeter', () => {
       const first = size === 1 ? bytes.length - 200 : 0;
       meter.take(bytes.subarray(0, first));
       for (let at = first; at < bytes.length; at += size) meter.take(bytes.subarray(at, at + size));
-      assert.deepEqual(meter.read(), { use: use(5, 0), isFinished: true });
+      assert.deepEqual(meter.read(), { use: use(5, 0), lastWord: 'none' });
     }
   });
 });
