@@ -94,7 +94,7 @@ const COUNTERS: Readonly<Record<string, Family>> = {
     read: ({ outputTokens }) => outputTokens,
   },
   hivenet_agent_disconnections_total: {
-    help: 'Times that a request found nobody listening at a healthy agent',
+    help: 'Times that a request could not connect to a healthy agent: nobody listening, no such host, no route',
     read: ({ disconnections }) => disconnections,
   },
   hivenet_agent_failure_total: {

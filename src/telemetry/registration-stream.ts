@@ -1,6 +1,8 @@
 // Tells subscribers which agents come and go, as Server-Sent Events: for whatever starts and stops replicas. What nobody
 // listens to is not kept; who reconnects reads the routing table first.
 
+import { encodeUtf8 } from '../lib/utf8.ts';
+
 /** On the wire as it is here (routing.md §22). */
 export interface RegistrationEvent {
   /** An agent can be given requests, or can no longer. */
@@ -28,8 +30,6 @@ interface Subscriber {
   readonly onEnd: () => void;
 }
 
-const ENCODER = new TextEncoder();
-
 export class RegistrationStream {
   readonly #subscribers = new Set<Subscriber>();
   #isClosed = false;
@@ -46,7 +46,7 @@ export class RegistrationStream {
         start: (controller) => {
           subscriber = { controller, onEnd };
           this.#subscribers.add(subscriber);
-          controller.enqueue(ENCODER.encode(': subscribed\n\n'));
+          controller.enqueue(encodeUtf8(': subscribed\n\n'));
         },
         cancel: () => this.#forget(subscriber),
       },
@@ -74,7 +74,7 @@ export class RegistrationStream {
   }
 
   #send(text: string): void {
-    const bytes = ENCODER.encode(text);
+    const bytes = encodeUtf8(text);
     for (const subscriber of this.#subscribers) {
       if ((subscriber.controller.desiredSize ?? 0) > 0) subscriber.controller.enqueue(bytes);
       else this.#end(subscriber);
