@@ -9,10 +9,18 @@ export interface BodyShare {
   bodyBytes: number;
 }
 
+/**
+ * Bytes that may be declared and still to come, as a multiple of the budget: a crowd that declares much and sends little
+ * shall not keep others out, and a crowd that sends all of it at once shall not be let in as a whole.
+ */
+export const PROMISED_FACTOR = 8;
+
 export class BodyBudget {
   readonly #maxBytes: number;
-  readonly #shares = new Set<BodyShare>();
+  /** Whoever has taken or promised something, and how much was promised. */
+  readonly #shares = new Map<BodyShare, number>();
   #bytes = 0;
+  #promised = 0;
 
   /** `maxBytes` of all bodies together, at least 1. */
   constructor(maxBytes: number) {
@@ -30,26 +38,41 @@ export class BodyBudget {
    */
   take(share: BodyShare, bytes: number): void {
     if (!Number.isSafeInteger(bytes) || bytes < 0) throw new Error(`Cannot take ${bytes} bytes of a budget`);
-    this.demand(bytes);
-    this.#shares.add(share);
+    if (this.#bytes + bytes > this.#maxBytes) throw this.#full();
+    this.#note(share, 0);
     this.#bytes += bytes;
     share.bodyBytes += bytes;
   }
 
-  /** Throws `queue_full` when the budget does not allow `bytes` now; nothing is taken. */
-  demand(bytes: number): void {
-    if (this.#bytes + bytes > this.#maxBytes) {
-      throw new RouterError(
-        'queue_full',
-        `The router holds as many bytes of request bodies as it may, ${this.#maxBytes}: try again.`,
-      );
-    }
+  /**
+   * Notes that `bytes`, an integer from 0, are declared and to be taken as they come. Throws `queue_full`, with nothing
+   * noted, when there would be no room for them even now, or {@link PROMISED_FACTOR} times the budget is promised.
+   */
+  promise(share: BodyShare, bytes: number): void {
+    if (this.#bytes + bytes > this.#maxBytes) throw this.#full();
+    if (this.#promised + bytes > this.#maxBytes * PROMISED_FACTOR) throw this.#full();
+    this.#note(share, bytes);
   }
 
   /** The request is over: all that it took here. A second call gives back nothing more. */
   giveBack(share: BodyShare): void {
-    if (!this.#shares.delete(share)) return;
+    const promised = this.#shares.get(share);
+    if (promised === undefined) return;
+    this.#shares.delete(share);
+    this.#promised -= promised;
     this.#bytes -= share.bodyBytes;
     share.bodyBytes = 0;
+  }
+
+  #note(share: BodyShare, promised: number): void {
+    this.#promised += promised;
+    this.#shares.set(share, (this.#shares.get(share) ?? 0) + promised);
+  }
+
+  #full(): RouterError {
+    return new RouterError(
+      'queue_full',
+      `The router holds as many bytes of request bodies as it may, ${this.#maxBytes}: try again.`,
+    );
   }
 }

@@ -9,9 +9,9 @@ export class DeclaredBuffer {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #length = 0;
 
-  /** Throws `queue_full` when so many bytes would not be had even now. */
+  /** Throws `queue_full` when so many bytes would not be had even now, or too many others are still to come. */
   constructor(declaredBytes: number, limits: Pick<BufferLimits, 'budget' | 'share'>) {
-    limits.budget.demand(declaredBytes);
+    limits.budget.promise(limits.share, declaredBytes);
     this.#bytes = new Uint8Array(declaredBytes);
     this.#limits = limits;
   }

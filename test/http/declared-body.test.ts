@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { BodyBudget, type BodyShare, PROMISED_FACTOR } from '../../src/http/body-budget.ts';
 import { eventually } from '../support/eventually.ts';
 import { chunks, codeOf, inPieces, reader, untouched } from './body-reading.ts';
 
@@ -65,5 +66,21 @@ describe('a declared body', () => {
       assert.equal(await codeOf(body.read()), code);
       assert.equal(body.share.bodyBytes, 70_000);
     }
+  });
+});
+
+describe('BodyBudget.promise()', () => {
+  it('lets a multiple of its bytes be promised, each while there is room for it, and forgets a promise that is over', () => {
+    const budget = new BodyBudget(100);
+    const shares = Array.from({ length: PROMISED_FACTOR }, (): BodyShare => ({ bodyBytes: 0 }));
+    for (const share of shares) budget.promise(share, 100);
+    const beyond: BodyShare = { bodyBytes: 0 };
+    assert.throws(() => budget.promise(beyond, 1), { code: 'queue_full' });
+    assert.equal(budget.bytes, 0);
+    for (const share of [beyond, ...shares, ...shares]) budget.giveBack(share);
+    budget.promise(beyond, 100);
+    budget.take(beyond, 60);
+    assert.throws(() => budget.promise({ bodyBytes: 0 }, 41), { code: 'queue_full' });
+    budget.promise({ bodyBytes: 0 }, 40);
   });
 });
