@@ -115,7 +115,8 @@ export class SettingsReader {
 
   /** Reports what a file holds: an example of a path would not help. */
   refuseFile(setting: Setting<unknown>, rule: string, path: string): void {
-    this.report(`${nameOf(setting)} ${quotePath(path)}: ${rule}`);
+    const shown = quotePath(path);
+    this.report(`${nameOf(setting)}${shown === undefined ? '' : ` ${shown}`}: ${rule}`);
   }
 
   /** Reports an error in words of its own. */

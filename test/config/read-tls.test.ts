@@ -36,6 +36,13 @@ describe('readTls()', () => {
     assert.equal(errorsOf(given(`${other.cert}\n${own.cert}`, own.key)).length, 1);
   });
 
+  it('names no file whose name looks like what should be in it (R-153)', () => {
+    const name = 'k1:secret';
+    const file = { text: 'no PEM', mode: 0o600 };
+    const errors = errorsOf({ args: ['--tls-cert-file', name, '--tls-key-file', name], files: { [name]: file } });
+    assert.deepEqual(errors, [`${CERT}: holds no PEM certificate`, `${KEY}: holds no PEM private key`]);
+  });
+
   it('refuses one without the other', () => {
     const { args = [], files = {} } = given(own.cert, own.key);
     const withoutKey = errorsOf({ args: args.slice(0, 2), files });

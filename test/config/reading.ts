@@ -23,7 +23,7 @@ export const REDIRECT = {
 
 export function read({ args = [], env = {}, files = {} }: Given): ReturnType<typeof readConfig> {
   const readFile = (path: string) => {
-    const file = files[path];
+    const file = Object.hasOwn(files, path) ? files[path] : undefined;
     return file === undefined ? fault('no such file') : ok(file);
   };
   return readConfig({ args, env: { ...ADMIN, ...env }, readFile });
