@@ -52,6 +52,8 @@ const SOL_SOCKET = 1;
 const SO_ATTACH_REUSEPORT_CBPF = 51;
 /** `ret K`: the one instruction of the program, whose result is the position of the socket that takes the connection. */
 const BPF_RET_K = 0x06;
+const SOCK_FPROG_BYTES = 16;
+const SOCK_FILTER_BYTES = 8;
 
 /**
  * Makes the kernel queue every new connection of a port, which two listeners share by SO_REUSEPORT, at the one opened
@@ -59,19 +61,31 @@ const BPF_RET_K = 0x06;
  * more. Throws an Error when it cannot be done; nothing has changed then.
  */
 function steerToLast(socket: ListeningSocket): void {
+  const descriptor = descriptorOf(socket);
+  const program = steeringProgram();
   const libc = dlopen('libc.so.6', {
     setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
   });
-  const instruction = new DataView(new ArrayBuffer(8)); // struct sock_filter
-  instruction.setUint16(0, BPF_RET_K, true);
-  instruction.setUint32(4, 1, true);
-  const program = new DataView(new ArrayBuffer(16)); // struct sock_fprog
-  program.setUint16(0, 1, true);
-  program.setBigUint64(8, BigInt(ptr(instruction)), true);
-  const { setsockopt } = libc.symbols;
-  const code = setsockopt(descriptorOf(socket), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, ptr(program), 16);
-  libc.close();
-  if (code !== 0) throw new Error('the system refuses to steer connections to a new listener');
+  try {
+    const code = libc.symbols.setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, program, SOCK_FPROG_BYTES);
+    if (code !== 0) throw new Error('the system refuses to steer connections to a new listener');
+  } finally {
+    libc.close();
+  }
+}
+
+/**
+ * A struct sock_fprog and, behind it, the struct sock_filter it points to. In one buffer, because the collector does not
+ * see the pointer: whoever holds the head holds the instruction too.
+ */
+function steeringProgram(): Uint8Array {
+  const bytes = new Uint8Array(SOCK_FPROG_BYTES + SOCK_FILTER_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, 1, true);
+  view.setBigUint64(8, BigInt(ptr(bytes, SOCK_FPROG_BYTES)), true);
+  view.setUint16(SOCK_FPROG_BYTES, BPF_RET_K, true);
+  view.setUint32(SOCK_FPROG_BYTES + 4, 1, true);
+  return bytes;
 }
 
 const DESCRIPTORS = '/proc/self/fd';
