@@ -30,15 +30,16 @@ const PATH_SHOWN_MAX = 128;
 export function createFetch(ports: RouterPorts): Fetch {
   const app = createApp(ports);
   // Before routing and before any URL parsing: with a bad Host the runtime's request URL is relative (D-49, R-217).
-  return async (request, connection) => {
+  return (request, connection) => {
     if (!hasValidHost(request)) return refuseHost(ports, request, connection);
-    const response = await app.fetch(request, connection);
+    const response = app.fetch(request, connection);
     return request.method === 'HEAD' ? headOf(response) : response;
   };
 }
 
 /** Without the length that GET has, and without a body to count, a runtime would say 0 (RFC 9110 §8.6): a stream has none. */
-function headOf(response: Response): Response {
+async function headOf(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer;
   if (response.headers.has('content-length')) return response;
   return new Response(new ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 }), response);
 }
