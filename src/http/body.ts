@@ -50,7 +50,7 @@ export async function readBody(ports: BodyPorts, order: BodyOrder): Promise<Rece
   const declared = readContentLength(request.headers.get('content-length'));
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes);
   const wholeMax = order.isHashed ? HASHED_WHOLE_MAX_BYTES : WHOLE_MAX_BYTES;
-  const isWhole = declared !== undefined && !(declared > wholeMax);
+  const isWhole = declared !== undefined && declared <= wholeMax;
   // The deadline is ours: the runtime's idle timeout would end a silent body without a word.
   connection.allowSilence();
   try {
