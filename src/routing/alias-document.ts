@@ -1,6 +1,7 @@
 // The door of the alias table: the YAML file of an operator and the JSON of the admin API, each with faults that its
 // author can find.
 
+import { type DocumentFault, describeFault, quoteText } from '../lib/document-fault.ts';
 import { fault, type Result } from '../lib/result.ts';
 import { complete } from '../lib/steps.ts';
 import { type JsonValue, parseStrictJson, shortDocument } from '../lib/strict-json.ts';
@@ -8,7 +9,7 @@ import { type Path, parseStrictYaml } from '../lib/strict-yaml.ts';
 import { tellFaults } from '../lib/tell-faults.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 import type { AliasTable } from './alias.ts';
-import { type AliasFault, readAliasTable, type WhyReal } from './alias-table.ts';
+import { readAliasTable, type WhyReal } from './alias-table.ts';
 
 /** Of either document: 1,000 aliases of five models each are about 150 KB. */
 export const ALIASES_MAX_BYTES = 262_144;
@@ -16,8 +17,6 @@ export const ALIASES_MAX_BYTES = 262_144;
 /** Mappings and lists within each other: twice what a document needs. */
 const MAX_DEPTH = 6;
 const JSON_LIMITS = shortDocument(MAX_DEPTH, ALIASES_MAX_BYTES);
-/** Characters of a value that a message shows. */
-const SHOWN_MAX = 80;
 
 /**
  * Reads the file: each name at its top is an alias. Faults are lines such as `line 2, column 7: "auto"[1] 42: a model
@@ -29,9 +28,9 @@ export function parseAliasFile(text: string, whyReal: WhyReal): Result<AliasTabl
   if (!document.ok) return fault(document.fault.map((at) => `line ${at.line}, column ${at.column}: ${at.rule}`));
   const table = readAliasTable(document.value.value, whyReal);
   if (table.ok) return table;
-  const lineOf = (broken: AliasFault): string => {
+  const lineOf = (broken: DocumentFault): string => {
     const { line, column } = document.value.positionOf(broken.path);
-    return `line ${line}, column ${column}: ${describe(formatPath(broken.path), broken)}`;
+    return `line ${line}, column ${column}: ${describeFault(formatPath(broken.path), broken)}`;
   };
   return fault(tellFaults(table.fault, lineOf));
 }
@@ -47,41 +46,12 @@ export function parseAliasPush(bytes: Uint8Array, whyReal: WhyReal): Result<Alia
     return fault(['body: must be an object with "aliases" and no other member']);
   const table = readAliasTable(aliases, whyReal);
   if (table.ok) return table;
-  const lineOf = (broken: AliasFault): string =>
-    describe(['aliases', formatPath(broken.path)].filter(Boolean).join('.'), broken);
+  const lineOf = (broken: DocumentFault): string =>
+    describeFault(['aliases', formatPath(broken.path)].filter(Boolean).join('.'), broken);
   return fault(tellFaults(table.fault, lineOf));
-}
-
-function describe(path: string, { value, rule }: AliasFault): string {
-  const shown = value === undefined ? '' : show(value);
-  const subject = [path, shown].filter((word) => word !== '').join(' ');
-  return subject === '' ? rule : `${subject}: ${rule}`;
 }
 
 /** `"auto"[1]`: names in quotes, for they may hold anything. */
 function formatPath(path: Path): string {
-  return path.map((step) => (typeof step === 'number' ? `[${step}]` : quote(step))).join('');
-}
-
-function show(value: JsonValue): string {
-  switch (value.kind) {
-    case 'string':
-      return quote(value.value);
-    case 'number':
-      return value.lexeme.slice(0, SHOWN_MAX);
-    case 'boolean':
-      return String(value.value);
-    case 'null':
-      return 'null';
-    case 'array':
-      return '[…]';
-    case 'object':
-    case 'shaped':
-      return '{…}';
-  }
-}
-
-function quote(text: string): string {
-  const short = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
-  return JSON.stringify(short.toWellFormed()).replace(/[\u007f-\u009f\u2028\u2029]/g, '?');
+  return path.map((step) => (typeof step === 'number' ? `[${step}]` : quoteText(step))).join('');
 }

@@ -1,9 +1,9 @@
 // What makes an alias table valid, wherever it comes from. All broken rules are gathered: who made three mistakes wants to
 // read of all three.
 
+import type { DocumentFault } from '../lib/document-fault.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import type { JsonValue } from '../lib/strict-json.ts';
-import type { Path } from '../lib/strict-yaml.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 import type { AliasTable } from './alias.ts';
 import { MODEL_MAX_BYTES } from './inference-request.ts';
@@ -14,26 +14,17 @@ export const MODELS_PER_ALIAS_MAX = 32;
 /** Why a name is that of a real model now, such as `an agent here serves it`; undefined when it is none. */
 export type WhyReal = (name: string) => string | undefined;
 
-/** One broken rule, and where. */
-export interface AliasFault {
-  /** Alias and index in its list; empty for the table as a whole. */
-  readonly path: Path;
-  /** What breaks the rule; undefined where the path says it. */
-  readonly value?: JsonValue;
-  readonly rule: string;
-}
-
-interface ListFault extends Omit<AliasFault, 'path'> {
+interface ListFault extends Omit<DocumentFault, 'path'> {
   readonly index: number;
 }
 
 /** Reads the table: each member is an alias for one model, or for a list of models. The fault is at least one. */
-export function readAliasTable(value: JsonValue, whyReal: WhyReal): Result<AliasTable, readonly AliasFault[]> {
+export function readAliasTable(value: JsonValue, whyReal: WhyReal): Result<AliasTable, readonly DocumentFault[]> {
   if (value.kind !== 'object') return fault([{ path: [], rule: 'must map each alias to its models' }]);
   const aliases = value.members;
   if (aliases.size > ALIASES_MAX) return fault([{ path: [], rule: `more than ${ALIASES_MAX} aliases` }]);
   const table = new Map<string, readonly string[]>();
-  const faults: AliasFault[] = [];
+  const faults: DocumentFault[] = [];
   for (const [alias, target] of aliases) {
     const rule = ruleOfAlias(alias, whyReal);
     if (rule !== undefined) faults.push({ path: [alias], rule });
