@@ -47,8 +47,10 @@ const OPTIONS = {
   prettyErrors: false,
 } as const;
 
-/** Words of the library that speak to a programmer. */
+/** Words of the library that speak to a programmer, or repeat the text at whatever length. */
 const RULES: ReadonlyMap<string, string> = new Map([
+  ['TAG_RESOLVE_FAILED', 'tags are not supported'],
+  ['BAD_DIRECTIVE', 'an unknown or broken directive'],
   ['MULTIPLE_DOCS', 'more than one document'],
   ['RESOURCE_EXHAUSTION', 'nested too deep'],
 ]);

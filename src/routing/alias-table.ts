@@ -2,11 +2,10 @@
 // read of all three.
 
 import type { DocumentFault } from '../lib/document-fault.ts';
+import { isName, NAME_RULE } from '../lib/name.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import type { JsonValue } from '../lib/strict-json.ts';
-import { encodeUtf8 } from '../lib/utf8.ts';
 import type { AliasTable } from './alias.ts';
-import { MODEL_MAX_BYTES } from './inference-request.ts';
 
 export const ALIASES_MAX = 1_000;
 export const MODELS_PER_ALIAS_MAX = 32;
@@ -62,13 +61,4 @@ function ruleOfAlias(alias: string, whyReal: WhyReal): string | undefined {
   if (!isName(alias)) return `an alias ${NAME_RULE}`;
   const why = whyReal(alias);
   return why === undefined ? undefined : `would hide the model of that name: ${why}`;
-}
-
-const NAME_RULE = `must be text of 1 to ${MODEL_MAX_BYTES} bytes without control characters`;
-const CONTROL_CHARACTER = /\p{Cc}/u;
-
-/** As the map's rule for models (D-71), so that an alias can be sent wherever a model can. */
-function isName(text: string): boolean {
-  const isShort = text.length <= MODEL_MAX_BYTES && encodeUtf8(text).length <= MODEL_MAX_BYTES;
-  return text !== '' && isShort && text.isWellFormed() && !CONTROL_CHARACTER.test(text);
 }

@@ -82,7 +82,8 @@ describe('parseStrictYaml()', () => {
     ['a: !!binary aGk=', `1:13 ${TAGGED}`],
     ['a: !!set {x}', `1:10 ${TAGGED}`],
     ['!!seq [a]', `1:7 ${TAGGED}`],
-    ['a: !secret x', '1:4 Unresolved tag'],
+    ['a: !secret x', `1:4 ${TAGGED}`],
+    ['%FOO b\n---\na: b', '1:1 an unknown or broken directive'],
     ['!!str a: b', `1:7 ${NOT_TEXT}`],
     [
       '1: a\n~: b\ntrue: c\n[d]: e\n? {f: g}\n: h',
@@ -105,6 +106,10 @@ describe('parseStrictYaml()', () => {
       'a: [b] sk-secret',
       'x: y: sk-secret',
       '!sk-secret a: b',
+      `!sk-secret${'!'.repeat(99)}`,
+      '!sk-secret! a',
+      '%YAML sk-secret\n---\na: b',
+      '%sk-secret\n---\na: b',
       'a: *sk-secret',
     ]) {
       const faults = faultsOf(text);
