@@ -39,7 +39,6 @@ export const EXEMPTIONS: readonly Exemption[] = [
     isPartly: true,
     reason: 'a full agent is tested; there is no wait queue and no shed gate',
   },
-  { requirement: 'R-023', waitsFor: 'policies and providers', reason: 'no exclude_if' },
   { requirement: 'R-032', waitsFor: 'policies and providers', reason: 'no fallback_provider' },
   { requirement: 'R-033', waitsFor: 'policies and providers', reason: 'no fallback_provider' },
   { requirement: 'R-020', waitsFor: 'quotas and static keys', reason: 'per-model quotas are kept, not enforced' },

@@ -1,0 +1,29 @@
+// A request that no step could serve: what the operator reads of it, and which code its client gets.
+
+import type { ErrorCode } from '../errors.ts';
+import type { StepFinding } from './plan.ts';
+
+/**
+ * One line for log, audit and `explain`: `routing_policy: match.region=2 exclude_if.srtt=1 | any: capacity=3`. Each
+ * count is of agents, at the first gate that held them back. `no agents` when none has the model, `max_tries=3` when
+ * that many tries failed.
+ */
+export function describeFindings(findings: readonly StepFinding[]): string {
+  return findings.map((finding) => `${finding.step.name}: ${reasonOf(finding)}`).join(' | ');
+}
+
+function reasonOf({ kind, bars, step }: StepFinding): string {
+  if (kind === 'spent') return `max_tries=${step.maxTries}`;
+  if (bars.size === 0) return 'no agents';
+  return [...bars].map(([bar, count]) => `${bar}=${count}`).join(' ');
+}
+
+/**
+ * The code when no agent was asked (E8): `no_capacity` as soon as one agent lacked nothing but a slot, in whatever
+ * company (routing.md §30, 6), else `no_agents_available`, also when gates hold back all of them (R-023).
+ */
+export function exhaustionCode(
+  findings: readonly StepFinding[],
+): Extract<ErrorCode, 'no_capacity' | 'no_agents_available'> {
+  return findings.some(({ kind }) => kind === 'full') ? 'no_capacity' : 'no_agents_available';
+}
