@@ -8,7 +8,7 @@ import type { AgentRegistry } from '../agents/registry.ts';
 import { systemTimers } from '../agents/timers.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import { type Config, readConfig } from '../config/config.ts';
-import { readTextFile } from '../config/text-file.ts';
+import { listDirectory, readTextFile } from '../config/text-file.ts';
 import { dispatch } from '../dispatch/dispatch.ts';
 import { SeatQueue } from '../dispatch/queue.ts';
 import { ActiveRequests } from '../http/active-requests.ts';
@@ -19,6 +19,7 @@ import { warnOfHiddenAliases } from '../http/model-aliases.ts';
 import { errorText } from '../http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../http/router-ports.ts';
 import { Turns } from '../http/turns.ts';
+import { PolicyStore } from '../policy/store.ts';
 import { UsedTokenLedger } from '../redirect/ledger.ts';
 import { AliasStore } from '../routing/alias-store.ts';
 import type { Listener, Runtime } from '../runtime/runtime.ts';
@@ -33,13 +34,14 @@ import { openListeners } from './listeners.ts';
 import { Reloader } from './reload.ts';
 import { agentsReload } from './reload-agents.ts';
 import { modelAliasReload } from './reload-model-aliases.ts';
+import { policyReload } from './reload-policies.ts';
 import { tlsReload } from './reload-tls.ts';
 import { Shutdown } from './shutdown.ts';
 import { agentSources, createAgents, watchEngines } from './wire-agents.ts';
 
 /** Serves until a signal ends it; resolves with the exit code. */
 export async function runServe(runtime: Runtime, args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const read = readConfig({ args, env: process.env, readFile: readTextFile });
+  const read = readConfig({ args, env: process.env, readFile: readTextFile, listDirectory });
   if (!read.ok) {
     for (const error of read.fault) surroundings.complain(error);
     return 1;
@@ -106,6 +108,7 @@ function reloaderOf(config: Config, ports: RouterPorts, api: Listener): () => vo
   // Agents first: aliases are judged against their models.
   const things = [
     ...agentsReload(config.agents.file, ports.agents),
+    ...policyReload(config.policies.paths, ports),
     ...modelAliasReload(config.modelAliases.file, ports),
     ...tlsReload(config.http.tls, api),
   ];
@@ -191,6 +194,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     agents,
     registrations,
     aliases: new AliasStore(config.modelAliases.table),
+    policies: new PolicyStore(config.policies.loaded),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,

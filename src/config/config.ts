@@ -5,14 +5,16 @@ import type { AdminAuth } from '../auth/admin.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { readCommandLine } from './command-line.ts';
 import { GO_ROUTER_SETTINGS, judgeGoRouterSettings } from './go-router-settings.ts';
+import type { PolicyFiles } from './load-policies.ts';
 import { type AgentsConfig, readAgents } from './read-agents.ts';
 import { type ClientMode, readAdmin, readClientMode } from './read-auth.ts';
 import { type AliasConfig, readModelAliases } from './read-model-aliases.ts';
+import { type PolicyConfig, readPolicies } from './read-policies.ts';
 import { type RedirectConfig, readRedirect } from './read-redirect.ts';
 import { readTls, type TlsConfig } from './read-tls.ts';
 import { nameOf, quote } from './setting.ts';
 import { SETTING_ROWS, SETTINGS } from './settings.ts';
-import { type ReadFile, SettingsReader } from './settings-reader.ts';
+import { type ListDirectory, type ReadFile, SettingsReader } from './settings-reader.ts';
 
 /** Frozen to the last value. Times are whole milliseconds. */
 export interface Config {
@@ -34,6 +36,7 @@ export interface Config {
   /** May be empty: a site that only redirects, or is given its agents by pushes. */
   readonly agents: AgentsConfig;
   readonly modelAliases: AliasConfig;
+  readonly policies: PolicyConfig;
   readonly dispatch: {
     /** Requests that may wait for one model, 0 to 100,000. */
     readonly queueDepth: number;
@@ -58,6 +61,7 @@ export interface ConfigInput {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: ReadFile;
+  readonly listDirectory: ListDirectory;
 }
 
 interface ReadyConfig {
@@ -73,7 +77,7 @@ interface ReadyConfig {
 export function readConfig(input: ConfigInput): Result<ReadyConfig, readonly string[]> {
   const { flags, errors } = readCommandLine(input.args);
   const reader = new SettingsReader({ flags, env: input.env, readFile: input.readFile });
-  const config = readGroups(reader);
+  const config = readGroups(reader, input);
   judgeGoRouterSettings(reader);
   warnOfUnknownVariables(reader, input.env);
   const allErrors = [...errors, ...reader.errors];
@@ -83,7 +87,7 @@ export function readConfig(input: ConfigInput): Result<ReadyConfig, readonly str
 }
 
 /** Undefined when a part without a default was refused; then, as for every refused value, the reader has the errors. */
-function readGroups(reader: SettingsReader): Config | undefined {
+function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefined {
   const http = {
     address: reader.read(SETTINGS.httpPort),
     tls: readTls(reader),
@@ -94,6 +98,7 @@ function readGroups(reader: SettingsReader): Config | undefined {
   const admin = readAdmin(reader, mode);
   const agents = readAgents(reader);
   const modelAliases = readModelAliases(reader, [...agents.engines, ...agents.fromFile]);
+  const policies = readPolicies(reader, files);
   const redirect = readRedirect(reader);
   const dispatch = {
     queueDepth: reader.read(SETTINGS.queueDepth),
@@ -108,7 +113,8 @@ function readGroups(reader: SettingsReader): Config | undefined {
   const shutdown = { delayMs: reader.read(SETTINGS.shutdownDelay), graceMs: reader.read(SETTINGS.shutdownGrace) };
   reader.read(SETTINGS.quotaBackend);
   if (mode === undefined || admin === undefined) return undefined;
-  return { http, metrics, auth: { mode }, admin, redirect, agents, modelAliases, dispatch, timeouts, shutdown };
+  const routing = { agents, modelAliases, policies };
+  return { http, metrics, auth: { mode }, admin, redirect, ...routing, dispatch, timeouts, shutdown };
 }
 
 /** A body that is encoded is held as sent and decoded: it must fit at least alone, or it would be a 503 for ever. */

@@ -35,8 +35,6 @@ export const GO_ROUTER_SETTINGS: readonly GoRouterSetting[] = [
   { ...named('reset-disk-db'), isSwitch: true, ...WITHOUT_EFFECT },
   { ...named('queue-size'), ...BOUND_BY_AGENTS },
   { ...named('max-concurrent'), ...BOUND_BY_AGENTS },
-  { ...named('policy-file'), ...NOT_YET },
-  { ...named('policy-model-dir'), ...NOT_YET },
   { ...named('health-check-interval'), ...NOT_YET },
   { ...named('heartbeat-interval'), ...NOT_YET },
   { ...named('unhealthy-after'), ...NOT_YET },

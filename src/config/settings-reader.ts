@@ -14,6 +14,9 @@ export interface SettingsFile {
 /** The fault tells the state, `no such file`, and nothing of the contents. */
 export type ReadFile = (path: string) => Result<SettingsFile, string>;
 
+/** The names in a directory, sorted; the fault as of {@link ReadFile}. */
+export type ListDirectory = (path: string) => Result<readonly string[], string>;
+
 interface Sources {
   /** Flag with its dashes to the values given; none when the flag was typed wrongly, which is reported already. */
   readonly flags: ReadonlyMap<string, readonly string[]>;

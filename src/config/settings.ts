@@ -7,15 +7,8 @@ import { parseAdminKeys } from '../auth/admin.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { CAPABILITIES } from '../routing/endpoint.ts';
 import { parseAllowedDomains, parseOptionalSiteId, parseSecrets } from './parse-redirect-value.ts';
-import {
-  bytesWithin,
-  durationWithin,
-  oneOf,
-  parseAddress,
-  parseGoBoolean,
-  parsePath,
-  wholeWithin,
-} from './parse-value.ts';
+import { bytesWithin, durationWithin, oneOf, parseAddress, parseGoBoolean, parsePath } from './parse-value.ts';
+import { ROUTING_SETTINGS } from './routing-settings.ts';
 import type { Setting } from './setting.ts';
 
 export const SETTINGS = {
@@ -129,37 +122,7 @@ export const SETTINGS = {
     example: '/etc/hivenet-router/agents.yaml',
     help: 'YAML with `agents:` and a list of agents, beside those of `--engine`; SIGHUP reads it again',
   },
-  queueDepth: {
-    group: 'Routing',
-    flag: '--queue-depth',
-    variable: 'HIVENET_ROUTER_QUEUE_DEPTH',
-    argument: 'NUMBER',
-    fallback: '30',
-    parse: wholeWithin(0, 100_000),
-    example: '30',
-    help:
-      'Requests for one model that may wait while all its agents are full, 0 to 100000; they are served in the order ' +
-      'in which they came, within `--request-timeout`. One more, and with 0 each, is a 503',
-  },
-  maxTriesPerStep: {
-    group: 'Routing',
-    flag: '--max-tries-per-step',
-    variable: 'HIVENET_ROUTER_MAX_TRIES_PER_STEP',
-    argument: 'NUMBER',
-    fallback: '3',
-    parse: wholeWithin(1, 100),
-    example: '3',
-    help: 'Agents that may fail one request before the client is told, 1 to 100',
-  },
-  modelAliasesFile: {
-    group: 'Routing',
-    flag: '--model-aliases-file',
-    variable: 'HIVENET_ROUTER_MODEL_ALIASES_FILE',
-    argument: 'FILE',
-    parse: parsePath,
-    example: '/etc/hivenet-router/model-aliases.yaml',
-    help: 'YAML that maps a name to one model or to a list of models; SIGHUP reads it again',
-  },
+  ...ROUTING_SETTINGS,
   siteId: {
     group: 'Cross-site redirect',
     flag: '--site-id',

@@ -1,6 +1,6 @@
-// The port through which settings read files, on the real file system; node:fs is the same in both runtimes.
+// The port through which settings read files and directories, on the real file system; node:fs is the same in both runtimes.
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { decodeUtf8 } from '../lib/utf8.ts';
 import type { SettingsFile } from './settings-reader.ts';
@@ -40,9 +40,26 @@ function readOpened(path: string, flags: number, read: ReadOpen): Result<Setting
       closeSync(descriptor);
     }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    return fault(STATES.get(code) ?? code);
+    return fault(stateOf(error));
   }
+}
+
+/** The names in a directory, sorted. The fault tells the state, not the path. */
+export function listDirectory(path: string): Result<readonly string[], string> {
+  try {
+    return ok(readdirSync(path).toSorted());
+  } catch (error) {
+    return fault(codeOf(error) === 'ENOTDIR' ? 'it is no directory' : stateOf(error));
+  }
+}
+
+function stateOf(error: unknown): string {
+  const code = codeOf(error);
+  return STATES.get(code) ?? code;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
 function readOpenFile(descriptor: number): Result<SettingsFile, string> {

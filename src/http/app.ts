@@ -11,6 +11,14 @@ import { listKeys, readKeyVersion, replaceKeys } from './admin/api-keys.ts';
 import { readFleetHealth } from './admin/fleet-health.ts';
 import { readAliases, replaceAliases } from './admin/model-aliases.ts';
 import { listAllModels, readAnyModel } from './admin/models.ts';
+import {
+  deletePolicy,
+  listPolicies,
+  readGlobalPolicy,
+  readPolicy,
+  replaceGlobalPolicy,
+  replacePolicy,
+} from './admin/policy.ts';
 import { streamRegistrations } from './admin/registration-stream.ts';
 import { readRoutingTable } from './admin/routing-table.ts';
 import { pushSiblingMap, readSiblingMap } from './admin/sibling-map.ts';
@@ -87,6 +95,14 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
   app.get('/admin/models', listAllModels(ports)).all(only('GET, HEAD'));
   app.get('/admin/models/:id{.+}', readAnyModel(ports)).all(only('GET, HEAD'));
   app.get('/admin/model-aliases', readAliases(ports)).put(replaceAliases(ports)).all(only('GET, HEAD, PUT'));
+
+  app.get('/admin/policy', readGlobalPolicy(ports)).put(replaceGlobalPolicy(ports)).all(only('GET, HEAD, PUT'));
+  app.get('/admin/policy/models', listPolicies(ports)).all(only('GET, HEAD'));
+  app
+    .get('/admin/policy/models/:name{.+}', readPolicy(ports))
+    .put(replacePolicy(ports))
+    .delete(deletePolicy(ports))
+    .all(only('GET, HEAD, PUT, DELETE'));
 
   app.notFound((c) => {
     c.var.record.errorCode = wireCodeOf('path_unknown');

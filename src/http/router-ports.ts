@@ -5,6 +5,7 @@ import type { AdminAuth } from '../auth/admin.ts';
 import type { ClientAuth } from '../auth/authenticate.ts';
 import type { DispatchOutcome, DispatchRequest } from '../dispatch/dispatch.ts';
 import type { NowMs, RandomBytes } from '../lib/clock.ts';
+import type { PolicyStore } from '../policy/store.ts';
 import type { Keyring } from '../redirect/keyring.ts';
 import type { UsedTokenLedger } from '../redirect/ledger.ts';
 import type { AliasStore } from '../routing/alias-store.ts';
@@ -43,6 +44,7 @@ export interface RouterPorts {
   /** Whoever wants to know which agents come and go. */
   readonly registrations: RegistrationStream;
   readonly aliases: AliasStore;
+  readonly policies: PolicyStore;
   /** Of every model that an agent lists. */
   readonly queueDepths: () => readonly QueueDepth[];
   readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;

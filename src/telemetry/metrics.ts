@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
 import { type AgentSeries, agentMetrics } from './agent-metrics.ts';
 import { type EngineSeries, engineGauges } from './engine-gauges.ts';
+import { type PolicyMetrics, policyMetrics } from './policy-metrics.ts';
 import { type QueueDepth, queueMetrics } from './queue-metrics.ts';
 import type { RequestRecord } from './request-record.ts';
 import { routingMetrics } from './routing-metrics.ts';
@@ -24,6 +25,7 @@ interface RedirectMetrics {
 
 export interface Metrics {
   readonly redirect: RedirectMetrics | undefined;
+  readonly policy: PolicyMetrics;
   requestEnded(record: RequestRecord, seconds: number): void;
   /** A request got its slot after that long in the queue of its model. */
   queueWaited(model: string, seconds: number): void;
@@ -82,6 +84,7 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
   const queue = queueMetrics(registers, sources.queueDepths);
   const countRouted = routingMetrics(registers);
   return {
+    policy: policyMetrics(registers),
     redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
     requestEnded: (record, seconds) => {
       duration.labels(record.method, record.route, String(record.status)).observe(seconds);

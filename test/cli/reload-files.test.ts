@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { agentsReload } from '../../src/cli/reload-agents.ts';
 import { modelAliasReload } from '../../src/cli/reload-model-aliases.ts';
+import { policyReload } from '../../src/cli/reload-policies.ts';
 import { tlsReload } from '../../src/cli/reload-tls.ts';
 import type { Listener } from '../../src/runtime/runtime.ts';
 import { createTestRouter } from '../support/test-router.ts';
@@ -25,6 +26,7 @@ describe('a reload', () => {
   for (const [what, things] of [
     ['agents', agentsReload(FILE, ports.agents)],
     ['model aliases', modelAliasReload(FILE, ports)],
+    ['policies', policyReload({ file: FILE, directory: undefined }, ports)],
     ['the certificate', tlsReload(tls, LISTENER)],
   ] as const) {
     it(`of ${what} reads regular files only`, async () => {

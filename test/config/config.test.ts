@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { BUILT_IN_POLICIES } from '../../src/policy/store.ts';
 import { assertLines, configOf, errorsOf, REDIRECT, warningsOf } from './reading.ts';
 
 interface Limits {
@@ -184,6 +185,7 @@ describe('readConfig() chooses the source', () => {
       redirect: undefined,
       agents: { engines: [], file: undefined, fromFile: [] },
       modelAliases: { file: undefined, table: new Map() },
+      policies: { paths: { file: undefined, directory: undefined }, loaded: BUILT_IN_POLICIES },
       dispatch: { queueDepth: 30, maxTries: 3 },
       timeouts: { bodyMs: 60_000, requestMs: 60_000, streamIdleMs: 60_000, streamMaxMs: undefined },
       shutdown: { delayMs: 0, graceMs: 30_000 },

@@ -26,7 +26,12 @@ export function read({ args = [], env = {}, files = {} }: Given): ReturnType<typ
     const file = Object.hasOwn(files, path) ? files[path] : undefined;
     return file === undefined ? fault('no such file') : ok(file);
   };
-  return readConfig({ args, env: { ...ADMIN, ...env }, readFile });
+  const listDirectory = (path: string) => {
+    const folder = path.endsWith('/') ? path : `${path}/`;
+    const names = Object.keys(files).flatMap((file) => (file.startsWith(folder) ? [file.slice(folder.length)] : []));
+    return names.length === 0 ? fault('no such file') : ok(names.toSorted());
+  };
+  return readConfig({ args, env: { ...ADMIN, ...env }, readFile, listDirectory });
 }
 
 /** The configuration of settings that must be sound. */

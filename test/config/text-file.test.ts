@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readTextFile, rereadTextFile } from '../../src/config/text-file.ts';
+import { listDirectory, readTextFile, rereadTextFile } from '../../src/config/text-file.ts';
 
 let folder = '';
 
@@ -72,5 +72,20 @@ describe('readTextFile() and rereadTextFile()', () => {
 
   it('refuse a device later, whose end never comes', () => {
     assert.deepEqual(rereadTextFile('/dev/zero'), { ok: false, fault: 'not a regular file' });
+  });
+});
+
+describe('listDirectory()', () => {
+  it('gives the names in a directory, sorted, and says in words why it cannot', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'list-directory-'));
+    try {
+      assert.deepEqual(listDirectory(folder), { ok: true, value: [] });
+      for (const name of ['b.yaml', 'a.yaml', '.c']) writeFileSync(join(folder, name), '');
+      assert.deepEqual(listDirectory(folder), { ok: true, value: ['.c', 'a.yaml', 'b.yaml'] });
+      assert.deepEqual(listDirectory(join(folder, 'none')), { ok: false, fault: 'no such file' });
+      assert.deepEqual(listDirectory(join(folder, 'a.yaml')), { ok: false, fault: 'it is no directory' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

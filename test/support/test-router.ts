@@ -16,6 +16,7 @@ import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
 import { Turns } from '../../src/http/turns.ts';
 import type { Result } from '../../src/lib/result.ts';
 import { complete } from '../../src/lib/steps.ts';
+import { PolicyStore } from '../../src/policy/store.ts';
 import { parseSecretsVariable } from '../../src/redirect/keyring.ts';
 import { UsedTokenLedger } from '../../src/redirect/ledger.ts';
 import { AliasStore } from '../../src/routing/alias-store.ts';
@@ -161,6 +162,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     agents,
     registrations: new RegistrationStream(),
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
+    policies: new PolicyStore(),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,

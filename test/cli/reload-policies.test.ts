@@ -1,0 +1,83 @@
+// Policies renewed by SIGHUP, without the signal.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { policyReload } from '../../src/cli/reload-policies.ts';
+import type { PolicyPaths } from '../../src/config/load-policies.ts';
+import { createTestRouter, type TestRouter } from '../support/test-router.ts';
+
+let folder: string;
+let site: TestRouter;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'reload-policies-'));
+  mkdirSync(join(folder, 'dir'));
+  site = createTestRouter();
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+const inRegion = (region: string, models = '[unused]') =>
+  `models: ${models}\nrouting_policy: {match: {region: ${region}}}`;
+
+async function reload(paths: PolicyPaths): Promise<unknown> {
+  const [thing] = policyReload(paths, site.ports);
+  const outcome = await thing?.reload();
+  return outcome?.ok === true ? outcome.value : outcome?.fault;
+}
+
+const regions = () =>
+  ['a', 'b', 'other'].map((model) => site.ports.policies.planFor(model).steps[0]?.match.region ?? '-');
+
+const reloads = (result: string) => site.metric(`hivenet_policy_reload_total{trigger="sighup",result="${result}"}`);
+
+describe('policyReload()', () => {
+  it('has nothing to do without files', () => {
+    assert.deepEqual(policyReload({ file: undefined, directory: undefined }, site.ports), []);
+  });
+
+  it('replaces the global policy by that of the file, also one that the admin API put, and no documents', async () => {
+    const file = write('policy.yaml', inRegion('north'));
+    await site.admin('PUT', '/admin/policy', inRegion('south'));
+    await site.admin('PUT', '/admin/policy/models/d', inRegion('east', '[a]'));
+    assert.deepEqual(await reload({ file, directory: undefined }), { documents: 1 });
+    assert.deepEqual(regions(), ['east', 'north', 'north']);
+    assert.equal(await reloads('success'), 1);
+  });
+
+  it('replaces everything by what the directory holds; what is no longer there no longer counts', async () => {
+    write('dir/_default.yaml', inRegion('north'));
+    write('dir/a.yaml', inRegion('west', '[a]'));
+    const paths = { file: undefined, directory: join(folder, 'dir') };
+    await site.admin('PUT', '/admin/policy/models/a-of-the-api', inRegion('east', '[a, b]'));
+    assert.deepEqual(await reload(paths), { documents: 1 });
+    assert.deepEqual(regions(), ['west', 'north', 'north']);
+    rmSync(join(folder, 'dir/_default.yaml'));
+    rmSync(join(folder, 'dir/a.yaml'));
+    assert.deepEqual(await reload(paths), { documents: 0 });
+    assert.deepEqual(regions(), ['-', '-', '-']);
+  });
+
+  it('changes nothing when anything is wrong, and tells all of it (E13)', async () => {
+    const file = write('policy.yaml', inRegion('north'));
+    const directory = join(folder, 'dir');
+    await reload({ file, directory });
+    write('policy.yaml', 'mode: x');
+    write('dir/a.yaml', inRegion('west', '[a]'));
+    write('dir/b.yaml', inRegion('east', '[b, a]'));
+    assert.deepEqual(await reload({ file, directory }), [
+      `${file} line 1, column 1: mode "x": must be one of reserved, serverless`,
+      `${join(directory, 'b.yaml')} model "a" is in "${join(directory, 'a.yaml')}" too`,
+    ]);
+    assert.deepEqual(regions(), ['north', 'north', 'north']);
+    assert.equal(await reloads('error'), 1);
+  });
+});
