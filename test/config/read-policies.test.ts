@@ -35,6 +35,11 @@ describe('readPolicies()', () => {
     assert.equal(loaded.documents.size, 0);
   });
 
+  it('names no file whose name looks like what should be in it (R-153)', () => {
+    const errors = errorsOf(given(['--policy-file', 'models: [m]'], {}));
+    assert.deepEqual(errors, [`${FILE}: cannot be read, no such file`]);
+  });
+
   it('reads the file that the flag or the variable names', () => {
     const files = { 'policy.yaml': tagged('file') };
     assert.deepEqual(tagsOf(given(FILE_ARGS, files), 'm'), ['file']);
