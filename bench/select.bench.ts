@@ -1,0 +1,54 @@
+// Choosing the agent of one request under a policy with six gates and a fallback chain, against its floor: for a session
+// one hash an agent, else one look at each agent. It runs for every request and every wake-up.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { parsePolicy } from '../src/policy/document.ts';
+import { planOf, selectFromPlan } from '../src/policy/plan.ts';
+import type { Strategy } from '../src/policy/policy.ts';
+import { agent, engineMetrics, NOW_MS, record } from '../test/policy/agents.ts';
+import { type Measured, report } from './report.ts';
+
+const POLICY = parsePolicy(
+  `routing_policy:
+  match: { region: north, engine: vllm, tags: [production] }
+  exclude_if:
+    kv_cache_utilization: { gt: 0.9 }
+    waiting_requests: { gt: 20 }
+    capacity_utilization: { gt: 0.9 }
+    success_rate: { lt: 0.9 }
+    consecutive_failures: { gte: 3 }
+    gpu_temperature_c: { gt: 80 }
+fallback_chain: [{ name: any }]`,
+  'global',
+);
+assert.ok(POLICY.ok);
+const { value: policy } = POLICY;
+
+function selecting(strategy: Strategy, count: number): Measured {
+  const plan = planOf({ ...policy, steps: policy.steps.map((step) => ({ ...step, strategy })) }, 3);
+  const agents = Array.from({ length: count }, (_, index) =>
+    agent({
+      id: `agent-${index}`,
+      region: 'north',
+      tags: ['production'],
+      active: index % 5,
+      record: record({ successRate: 1, srttMs: 100 + index, consecutiveFailures: 0 }),
+      engineMetrics: engineMetrics({ kvCacheUse: 0.5, waitingRequests: 1 }),
+    }),
+  );
+  const search = { failedTries: [], session: new TextEncoder().encode('conv-1'), nowMs: NOW_MS };
+  const run = () => selectFromPlan(plan, agents, search);
+  assert.equal(run().kind, 'agent');
+  const hash = () => agents.map(({ id }) => createHash('sha256').update(id).digest('hex'));
+  const look = () => agents.filter(({ active, capacity }) => active < capacity);
+  const isHashing = strategy === 'session-affinity';
+  return { name: `${strategy}, ${count} agents`, run, floor: isHashing ? hash : look, atMost: isHashing ? 10 : 200 };
+}
+
+await report(
+  'Agent selection',
+  (['least-loaded', 'lowest-latency', 'session-affinity'] as const).flatMap((strategy) =>
+    [3, 30, 300].map((count) => selecting(strategy, count)),
+  ),
+);
