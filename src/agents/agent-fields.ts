@@ -1,32 +1,23 @@
 // The fields of an agent document and their rules (routing.md §3). Each schema states its own rule, because valibot's
 // ready messages quote the value, and a value may be a key.
 
-import { Buffer } from 'node:buffer';
 import * as v from 'valibot';
+import { isText, NAME_MAX_BYTES, textRule } from '../lib/name.ts';
 import { CAPABILITIES } from '../routing/endpoint.ts';
-import { MODEL_MAX_BYTES } from '../routing/inference-request.ts';
 import { DEFAULT_CAPACITY, ENGINE_NAMES } from './agent-setting.ts';
 import { formatBackendUrl, parseBackendUrl } from './backend-url.ts';
 
-export const TEXT_MAX_BYTES = 256;
 export const INFO_MAX_BYTES = 4_096;
 export const KEY_MAX = 4_096;
 export const CAPACITY_MAX = 100_000;
 export const TAGS_MAX = 32;
 export const PINNED_MODELS_MAX = 1_000;
 
-const CONTROL_CHARACTER = /\p{Cc}/u;
-
 function text(maxBytes: number) {
-  const rule = `must be text of 1 to ${maxBytes} bytes without control characters`;
-  const isText = (value: unknown) =>
-    typeof value === 'string' && value !== '' && fits(value, maxBytes) && !CONTROL_CHARACTER.test(value);
-  return v.custom<string>(isText, rule);
+  return v.custom<string>((value) => typeof value === 'string' && isText(value, maxBytes), textRule(maxBytes));
 }
 
-function fits(value: string, maxBytes: number): boolean {
-  return value.length <= maxBytes && Buffer.byteLength(value) <= maxBytes && value.isWellFormed();
-}
+const Name = text(NAME_MAX_BYTES);
 
 function matching(form: RegExp, rule: string) {
   return v.pipe(v.string(rule), v.regex(form, rule));
@@ -71,15 +62,12 @@ export const EngineKey = matching(
 
 export const KeyFile = text(4_096);
 
-/** One that a request may name; whatever it cannot is not taken from an engine's listing either. */
-export const ModelName = text(MODEL_MAX_BYTES);
-
 /** Those that a file and a push have in common. */
 export const COMMON_FIELDS = {
   engine: oneOf(ENGINE_NAMES),
   backend_url: BackendUrl,
   capability: v.optional(oneOf(CAPABILITIES), 'llm'),
-  models: v.optional(listOf(ModelName, PINNED_MODELS_MAX), []),
+  models: v.optional(listOf(Name, PINNED_MODELS_MAX), []),
   capacity: v.optional(
     v.pipe(
       v.number(CAPACITY_RULE),
@@ -89,19 +77,19 @@ export const COMMON_FIELDS = {
     ),
     DEFAULT_CAPACITY,
   ),
-  region: v.optional(text(TEXT_MAX_BYTES)),
-  tags: v.optional(listOf(text(TEXT_MAX_BYTES), TAGS_MAX)),
-  organization: v.optional(text(TEXT_MAX_BYTES)),
-  machine: v.optional(text(TEXT_MAX_BYTES)),
-  gpu_model: v.optional(text(TEXT_MAX_BYTES)),
+  region: v.optional(Name),
+  tags: v.optional(listOf(Name, TAGS_MAX)),
+  organization: v.optional(Name),
+  machine: v.optional(Name),
+  gpu_model: v.optional(Name),
   health_path: v.optional(
     matching(/^\/[!-"$-~]{0,1023}$/, 'must begin with / and be at most 1024 characters of a URL path'),
   ),
-  llm_pretty_name: v.optional(text(TEXT_MAX_BYTES)),
+  llm_pretty_name: v.optional(Name),
   llm_info: v.optional(text(INFO_MAX_BYTES)),
   hide_llm: v.optional(v.boolean('must be true or false')),
-  deployment_id: v.optional(text(TEXT_MAX_BYTES)),
-  replica_id: v.optional(text(TEXT_MAX_BYTES)),
+  deployment_id: v.optional(Name),
+  replica_id: v.optional(Name),
 };
 
 export const REQUIRED = 'is required';

@@ -1,8 +1,8 @@
 // Reads one `--engine` value: `ENGINE[:CAPABILITY]=URL[#MODEL[,MODEL…]]` (decisions.md, "Agents", 1).
 
+import { isName, NAME_RULE } from '../lib/name.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { CAPABILITIES, type Capability } from '../routing/endpoint.ts';
-import { MODEL_MAX_BYTES } from '../routing/inference-request.ts';
 import { type AgentSetting, DEFAULT_CAPACITY, ENGINE_NAMES, type EngineName } from './agent-setting.ts';
 import { formatBackendUrl, parseBackendUrl } from './backend-url.ts';
 import { ENGINES } from './engines/engines.ts';
@@ -48,9 +48,7 @@ function parseKind(text: string): Result<{ engine: EngineName; capability: Capab
 function parseModels(text: string): Result<readonly string[], string> {
   const models = text.split(',');
   if (models.includes('')) return fault('MODEL must not be empty');
-  if (models.some((model) => Buffer.byteLength(model) > MODEL_MAX_BYTES)) {
-    return fault(`MODEL must be at most ${MODEL_MAX_BYTES} bytes`);
-  }
+  if (!models.every(isName)) return fault(`MODEL ${NAME_RULE}`);
   if (new Set(models).size < models.length) return fault('MODEL must not be named twice');
   return ok(models);
 }

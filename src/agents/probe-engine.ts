@@ -1,9 +1,8 @@
 // One probe of one engine: is it up, and which models does it serve. An engine that lists no model yet is still
 // loading, so health alone is not enough.
 
-import * as v from 'valibot';
+import { isName } from '../lib/name.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
-import { ModelName } from './agent-fields.ts';
 import type { AgentSetting } from './agent-setting.ts';
 import { parseJson } from './engine-body.ts';
 import type { EngineFetch } from './engine-fetch.ts';
@@ -33,6 +32,7 @@ export async function probeEngine(
   if (!listing.ok) return listing;
   const models = readModels(parseJson(listing.value));
   if (models === undefined) return fault(`GET ${modelsPath}: not a listing of models`);
-  const usable = [...new Set(models)].filter((model) => v.is(ModelName, model)).slice(0, AGENT_MODELS_MAX);
+  // A name that no request may carry, or no log, is not worth keeping.
+  const usable = [...new Set(models)].filter(isName).slice(0, AGENT_MODELS_MAX);
   return usable.length > 0 ? ok(usable) : fault(`GET ${modelsPath}: no model listed`);
 }

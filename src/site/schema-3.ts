@@ -2,11 +2,11 @@
 // uses them, so that a rule is looked up and changed in one place.
 
 import { durationMs, NS_PER_MS, parseDuration } from '../lib/duration.ts';
+import { isName, NAME_MAX_BYTES } from '../lib/name.ts';
 import { ok, type Result } from '../lib/result.ts';
 import type { Steps } from '../lib/steps.ts';
 import type { JsonShaped, JsonValue } from '../lib/strict-json.ts';
 import { parseTimestamp } from '../lib/timestamp.ts';
-import { encodeUtf8 } from '../lib/utf8.ts';
 import type { AllowedDomain } from './allowed-domain.ts';
 import { parseCountryCode } from './country.ts';
 import {
@@ -71,14 +71,10 @@ const readVersion: Reader<bigint> = (value) => {
   return version !== undefined && version <= VERSION_MAX ? ok(version) : broken('not an integer from 0 to 2^64 - 1');
 };
 
-const NAME_MAX_BYTES = 256;
-const CONTROL_CHARACTER = /\p{Cc}/u;
-
 /** A region or a model (R-180, R-190, D-71). The strict parser has refused lone surrogates. */
-const readName = text(`not a string of 1 to ${NAME_MAX_BYTES} bytes without control characters`, (name) => {
-  const isShort = name.length <= NAME_MAX_BYTES && encodeUtf8(name).length <= NAME_MAX_BYTES;
-  return name !== '' && isShort && !CONTROL_CHARACTER.test(name) ? name : undefined;
-});
+const readName = text(`not a string of 1 to ${NAME_MAX_BYTES} bytes without control characters`, (name) =>
+  isName(name) ? name : undefined,
+);
 
 const UNLISTED = 'not the ID of a listed site';
 

@@ -6,16 +6,10 @@ import {
   parseAgentsFile,
   parsePushedAgent,
 } from '../../src/agents/agent-document.ts';
-import {
-  CAPACITY_MAX,
-  INFO_MAX_BYTES,
-  KEY_MAX,
-  PINNED_MODELS_MAX,
-  TAGS_MAX,
-  TEXT_MAX_BYTES,
-} from '../../src/agents/agent-fields.ts';
+import { CAPACITY_MAX, INFO_MAX_BYTES, KEY_MAX, PINNED_MODELS_MAX, TAGS_MAX } from '../../src/agents/agent-fields.ts';
 import { formatAgentDocument } from '../../src/agents/format-agent.ts';
 import { AGENTS_MAX } from '../../src/agents/registry.ts';
+import { NAME_MAX_BYTES } from '../../src/lib/name.ts';
 import { fault, ok, type Result } from '../../src/lib/result.ts';
 
 const LEAST = { engine: 'vllm', backend_url: 'http://10.0.0.5:8000' };
@@ -136,7 +130,7 @@ describe('parsePushedAgent()', () => {
       [[''], ['x'.repeat(257)], names(PINNED_MODELS_MAX + 1), 'm', ['m', 'm'], ['a\n']],
     ],
     ['tags', [[], names(TAGS_MAX)], [names(TAGS_MAX + 1), [1]]],
-    ['region', ['x'.repeat(TEXT_MAX_BYTES)], ['', 'x'.repeat(TEXT_MAX_BYTES + 1), 'é'.repeat(129), 'a\u0000', 1]],
+    ['region', ['x'.repeat(NAME_MAX_BYTES)], ['', 'x'.repeat(NAME_MAX_BYTES + 1), 'é'.repeat(129), 'a\u0000', 1]],
     ['llm_info', ['x'.repeat(INFO_MAX_BYTES)], ['x'.repeat(INFO_MAX_BYTES + 1)]],
     ['health_path', ['/', `/${'x'.repeat(1023)}`], ['up', '', `/${'x'.repeat(1024)}`, '/a b', '/a#b', '/é']],
     ['hide_llm', [true, false], ['true', 1]],

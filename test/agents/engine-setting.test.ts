@@ -73,7 +73,8 @@ describe('parseEngineSetting()', () => {
     ['vllm=http://h#', /^MODEL must not be empty$/],
     ['vllm=http://h#a,', /^MODEL must not be empty$/],
     ['vllm=http://h#a,b,a', /^MODEL must not be named twice$/],
-    [`vllm=http://h#${'é'.repeat(128)}x`, /^MODEL must be at most 256 bytes$/],
+    [`vllm=http://h#${'é'.repeat(128)}x`, /^MODEL must be text of 1 to 256 bytes without control characters$/],
+    ['vllm=http://h#a\u0007', /^MODEL must be text of 1 to 256 bytes without control characters$/],
   ];
   for (const [text, rule] of refused) {
     it(`refuses "${text}"`, () => {

@@ -16,11 +16,7 @@ const SCHEMA: readonly Mutant[] = mutantsOf(
     'a version of 2^64 is taken': ['2n ** 64n - 1n', '2n ** 64n'],
     'a version of 2^64 - 1 is refused': ['2n ** 64n - 1n', '2n ** 64n - 2n'],
     'a version loses its last digits': ['BigInt(value.lexeme)', 'BigInt(Number(value.lexeme))'],
-    'a name of 257 bytes is taken': ['NAME_MAX_BYTES = 256', 'NAME_MAX_BYTES = 257'],
-    'a name of 256 bytes is refused': ['NAME_MAX_BYTES = 256', 'NAME_MAX_BYTES = 255'],
-    'a name is measured in characters': [' && encodeUtf8(name).length <= NAME_MAX_BYTES', ''],
-    'a name may be empty': ["name !== '' && ", ''],
-    'a name may hold control characters': [' && !CONTROL_CHARACTER.test(name)', ''],
+    'a name may be anything': ['isName(name) ? name', 'true ? name'],
     'a hold budget of nothing is taken': ['duration.value <= 0n', 'duration.value < 0n'],
     'a hold budget may be negative': ['duration.value <= 0n || ', ''],
     'a hold budget of 1 h and 1 ns is taken': ['3_600_000n * NS_PER_MS', '3_600_000n * NS_PER_MS + 1n'],
@@ -55,6 +51,14 @@ const SCHEMA: readonly Mutant[] = mutantsOf(
     ],
   },
 );
+
+const NAMES: readonly Mutant[] = mutantsOf('src/lib/name.ts', ['test/site/schema-3.test.ts'], {
+  'a name of 257 bytes is taken': ['NAME_MAX_BYTES = 256', 'NAME_MAX_BYTES = 257'],
+  'a name of 256 bytes is refused': ['NAME_MAX_BYTES = 256', 'NAME_MAX_BYTES = 255'],
+  'a name is measured in characters': [' && encodeUtf8(text).length <= maxBytes', ''],
+  'a name may be empty': ["text !== '' && ", ''],
+  'a name may hold control characters': [' && !CONTROL_CHARACTER.test(text)', ''],
+});
 
 const DOOR: readonly Mutant[] = mutantsOf('src/site/parse-sibling-map.ts', ['test/site/parse-sibling-map.test.ts'], {
   'a map may be deeper than 8': ['depth: 8', 'depth: 9'],
@@ -134,4 +138,4 @@ const URLS: readonly Mutant[] = [
   }),
 ];
 
-export const MAP_FIELDS: readonly Mutant[] = [...SCHEMA, ...DOOR, ...READERS, ...URLS];
+export const MAP_FIELDS: readonly Mutant[] = [...SCHEMA, ...NAMES, ...DOOR, ...READERS, ...URLS];
