@@ -21,6 +21,7 @@ const POLICY = parsePolicy(
     gpu_temperature_c: { gt: 80 }
 fallback_chain: [{ name: any }]`,
   'global',
+  new Set(),
 );
 assert.ok(POLICY.ok);
 const { value: policy } = POLICY;

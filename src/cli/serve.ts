@@ -195,6 +195,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     registrations,
     aliases: new AliasStore(config.modelAliases.table),
     policies: new PolicyStore(config.policies.loaded),
+    providers: config.policies.keyed,
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: config.http.maxRequestBytes,

@@ -4,7 +4,7 @@
 import { isName, NAME_RULE } from '../lib/name.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { parsePolicy } from '../policy/document.ts';
-import { BUILT_IN_POLICY, type Policy } from '../policy/policy.ts';
+import { BUILT_IN_POLICY, type Policy, type Provider } from '../policy/policy.ts';
 import type { PolicyKind } from '../policy/schema.ts';
 import { DOCUMENTS_MAX, type PolicySet } from '../policy/store.ts';
 import { quote } from './setting.ts';
@@ -27,6 +27,12 @@ export interface PolicyFiles {
   readonly listDirectory: ListDirectory;
 }
 
+/** What policies are read with. */
+export interface PolicySources extends PolicyFiles {
+  /** Providers that they may name. */
+  readonly keyed: ReadonlySet<Provider>;
+}
+
 export interface PolicyFault {
   readonly source: keyof PolicyPaths;
   readonly path: string;
@@ -39,14 +45,17 @@ export interface LoadedPolicies extends PolicySet {
 }
 
 /** All policies, or everything that is wrong with them, at least one fault. */
-export function loadPolicies(paths: PolicyPaths, files: PolicyFiles): Result<LoadedPolicies, readonly PolicyFault[]> {
+export function loadPolicies(
+  paths: PolicyPaths,
+  sources: PolicySources,
+): Result<LoadedPolicies, readonly PolicyFault[]> {
   const faults: PolicyFault[] = [];
   const refuseFor =
     (source: PolicyFault['source']): Refuse =>
     (path, rule) =>
       void faults.push({ source, path, rule });
-  const fileGlobal = paths.file === undefined ? undefined : loadFile(paths.file, files, refuseFor('file'));
-  const named = paths.directory === undefined ? [] : loadDirectory(paths.directory, files, refuseFor('directory'));
+  const fileGlobal = paths.file === undefined ? undefined : loadFile(paths.file, sources, refuseFor('file'));
+  const named = paths.directory === undefined ? [] : loadDirectory(paths.directory, sources, refuseFor('directory'));
   if (faults.length > 0) return fault(faults);
   const directoryGlobal = named.find(({ name }) => name === DEFAULT_NAME)?.policy;
   const documents = named.filter(({ name }) => name !== DEFAULT_NAME);
@@ -59,14 +68,19 @@ export function loadPolicies(paths: PolicyPaths, files: PolicyFiles): Result<Loa
 
 type Refuse = (path: string, rule: string) => void;
 
-function loadFile(path: string, files: PolicyFiles, refuse: Refuse): Policy | undefined {
-  const read = files.readFile(path);
+function loadFile(path: string, sources: PolicySources, refuse: Refuse): Policy | undefined {
+  const read = sources.readFile(path);
   if (!read.ok) refuse(path, `cannot be read, ${read.fault}`);
-  return read.ok ? parse({ path, text: read.value.text }, 'global', refuse) : undefined;
+  return read.ok ? parse({ path, text: read.value.text }, 'global', { keyed: sources.keyed, refuse }) : undefined;
 }
 
-function parse({ path, text }: PolicyText, kind: PolicyKind, refuse: Refuse): Policy | undefined {
-  const policy = parsePolicy(text, kind);
+interface Judging {
+  readonly keyed: PolicySources['keyed'];
+  readonly refuse: Refuse;
+}
+
+function parse({ path, text }: PolicyText, kind: PolicyKind, { keyed, refuse }: Judging): Policy | undefined {
+  const policy = parsePolicy(text, kind, keyed);
   if (policy.ok) return policy.value;
   for (const rule of policy.fault) refuse(path, rule);
   return undefined;
@@ -85,11 +99,12 @@ interface NamedPolicy {
 }
 
 /** Every policy in it, in the order of the files' names. */
-function loadDirectory(directory: string, files: PolicyFiles, refuse: Refuse): readonly NamedPolicy[] {
-  const named = readTexts(directory, files, refuse).flatMap((file) => {
+function loadDirectory(directory: string, sources: PolicySources, refuse: Refuse): readonly NamedPolicy[] {
+  const named = readTexts(directory, sources, refuse).flatMap((file) => {
     const name = file.path.slice(file.path.lastIndexOf('/') + 1).replace(EXTENSION, '');
     if (!isName(name)) refuse(file.path, `the name of the file ${NAME_RULE}`);
-    const policy = parse(file, name === DEFAULT_NAME ? 'global' : 'named', refuse);
+    const kind = name === DEFAULT_NAME ? 'global' : 'named';
+    const policy = parse(file, kind, { keyed: sources.keyed, refuse });
     return policy === undefined ? [] : [{ name, path: file.path, policy }];
   });
   refuseSecondClaims(named, refuse);
@@ -99,8 +114,8 @@ function loadDirectory(directory: string, files: PolicyFiles, refuse: Refuse): r
 const EXTENSION = /\.ya?ml$/;
 
 /** The texts of all files with the extension; those with a dot in front are an editor's. */
-function readTexts(directory: string, files: PolicyFiles, refuse: Refuse): readonly PolicyText[] {
-  const listed = files.listDirectory(directory);
+function readTexts(directory: string, sources: PolicySources, refuse: Refuse): readonly PolicyText[] {
+  const listed = sources.listDirectory(directory);
   if (!listed.ok) refuse(directory, `cannot be read, ${listed.fault}`);
   const entries = (listed.ok ? listed.value : []).filter((entry) => EXTENSION.test(entry) && !entry.startsWith('.'));
   if (entries.length > DOCUMENTS_MAX) {
@@ -111,7 +126,7 @@ function readTexts(directory: string, files: PolicyFiles, refuse: Refuse): reado
   let charactersLeft = DIRECTORY_MAX_CHARACTERS;
   for (const entry of entries) {
     const path = `${directory.replace(/\/+$/, '')}/${entry}`;
-    const read = files.readFile(path);
+    const read = sources.readFile(path);
     if (read.ok) texts.push({ path, text: read.value.text });
     else refuse(path, `cannot be read, ${read.fault}`);
     charactersLeft -= read.ok ? read.value.text.length : 0;

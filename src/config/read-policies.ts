@@ -1,6 +1,8 @@
 // The policies at start: those of the files that settings name, or the built-in one.
 
+import type { Provider } from '../policy/policy.ts';
 import { BUILT_IN_POLICIES, type PolicySet } from '../policy/store.ts';
+import { keyedProviders } from './keyed-providers.ts';
 import { loadPolicies, type PolicyFiles, type PolicyPaths } from './load-policies.ts';
 import { nameOf } from './setting.ts';
 import { SETTINGS } from './settings.ts';
@@ -9,6 +11,8 @@ import type { SettingsReader } from './settings-reader.ts';
 export interface PolicyConfig {
   /** What SIGHUP reads again. */
   readonly paths: PolicyPaths;
+  /** Providers that a policy may name, also one that is read later. */
+  readonly keyed: ReadonlySet<Provider>;
   readonly loaded: PolicySet;
 }
 
@@ -19,14 +23,15 @@ export function readPolicies(reader: SettingsReader, files: PolicyFiles): Policy
     file: reader.readOptional(settings.file),
     directory: reader.readOptional(settings.directory),
   };
-  const loaded = loadPolicies(paths, files);
+  const keyed = keyedProviders();
+  const loaded = loadPolicies(paths, { ...files, keyed });
   if (!loaded.ok) {
     for (const { source, path, rule } of loaded.fault) reader.refuseFile(settings[source], rule, path);
-    return { paths, loaded: BUILT_IN_POLICIES };
+    return { paths, keyed, loaded: BUILT_IN_POLICIES };
   }
   const { isFileOverruled, ...set } = loaded.value;
   if (isFileOverruled) {
     reader.warn(nameOf(settings.file), `not used, _default in ${nameOf(settings.directory)} is the global policy`);
   }
-  return { paths, loaded: set };
+  return { paths, keyed, loaded: set };
 }

@@ -5,6 +5,7 @@ import type { AdminAuth } from '../auth/admin.ts';
 import type { ClientAuth } from '../auth/authenticate.ts';
 import type { DispatchOutcome, DispatchRequest } from '../dispatch/dispatch.ts';
 import type { NowMs, RandomBytes } from '../lib/clock.ts';
+import type { Provider } from '../policy/policy.ts';
 import type { PolicyStore } from '../policy/store.ts';
 import type { Keyring } from '../redirect/keyring.ts';
 import type { UsedTokenLedger } from '../redirect/ledger.ts';
@@ -45,6 +46,8 @@ export interface RouterPorts {
   readonly registrations: RegistrationStream;
   readonly aliases: AliasStore;
   readonly policies: PolicyStore;
+  /** Fallback providers of which there is a key: a policy may name no other. */
+  readonly providers: ReadonlySet<Provider>;
   /** Of every model that an agent lists. */
   readonly queueDepths: () => readonly QueueDepth[];
   readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;

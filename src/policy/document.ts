@@ -5,7 +5,7 @@ import { fault, type Result } from '../lib/result.ts';
 import { type Path, parseStrictYaml } from '../lib/strict-yaml.ts';
 import { tellFaults } from '../lib/tell-faults.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
-import type { AdmissionLimits, Match, Policy, Step, Threshold } from './policy.ts';
+import type { AdmissionLimits, Match, Policy, Provider, Step, Threshold } from './policy.ts';
 import { type PolicyKind, readPolicy } from './schema.ts';
 
 /** Of one document. A usual one has two KiB, and the worst YAML of this size is read in a second. */
@@ -16,13 +16,18 @@ const MAX_DEPTH = 8;
 
 /**
  * Reads one YAML document, of which JSON is a part. Faults are lines, at least one, such as
- * `line 4, column 7: routing_policy.exclude_if.kv_cache: unknown metric, must be one of …`.
+ * `line 4, column 7: routing_policy.exclude_if.kv_cache: unknown metric, must be one of …`. A fallback provider must be
+ * one of `keyed`, of which the router has a key.
  */
-export function parsePolicy(text: string, kind: PolicyKind): Result<Policy, readonly string[]> {
+export function parsePolicy(
+  text: string,
+  kind: PolicyKind,
+  keyed: ReadonlySet<Provider>,
+): Result<Policy, readonly string[]> {
   if (encodeUtf8(text).length > POLICY_MAX_BYTES) return fault([`larger than ${POLICY_MAX_BYTES} bytes`]);
   const document = parseStrictYaml(text, MAX_DEPTH);
   if (!document.ok) return fault(document.fault.map((at) => `line ${at.line}, column ${at.column}: ${at.rule}`));
-  const policy = readPolicy(document.value.value, kind);
+  const policy = readPolicy(document.value.value, kind, keyed);
   if (policy.ok) return policy;
   const lineOf = (broken: DocumentFault): string => {
     const { line, column } = document.value.positionOf(broken.path);

@@ -44,9 +44,11 @@ export interface Step {
 
 export const PROVIDERS = ['openai', 'anthropic'] as const;
 
+export type Provider = (typeof PROVIDERS)[number];
+
 /** Who is asked when every step has failed. */
 export interface FallbackProvider {
-  readonly engine: (typeof PROVIDERS)[number];
+  readonly engine: Provider;
   /** The provider's own name of the model. */
   readonly model: string;
 }

@@ -13,6 +13,7 @@ import {
   type Policy,
   PRIMARY,
   PROVIDERS,
+  type Provider,
   type Step,
 } from './policy.ts';
 import { readStep, readThresholds } from './step-schema.ts';
@@ -41,26 +42,30 @@ const SHED_METRICS = ['kv_cache_utilization', 'waiting_requests'] as const;
 /** `named`: the policy of the models that it lists. `global`: that of all others; models in it mean nothing. */
 export type PolicyKind = 'global' | 'named';
 
-/** The policy, or every rule that it breaks, at least one. */
-export function readPolicy(value: JsonValue, kind: PolicyKind): Result<Policy, readonly DocumentFault[]> {
+/** The policy, or every rule that it breaks, at least one. `keyed`: providers of which the router has a key. */
+export function readPolicy(
+  value: JsonValue,
+  kind: PolicyKind,
+  keyed: ReadonlySet<Provider>,
+): Result<Policy, readonly DocumentFault[]> {
   const reader = new DocumentReader();
   if (value.kind === 'null') reader.refuse({ path: [] }, 'is empty; {} is the built-in policy');
   const document = value.kind === 'null' ? undefined : reader.mapping({ path: [], value }, KEYS, 'key');
-  const policy = document === undefined ? undefined : readMembers(reader, document);
+  const policy = document === undefined ? undefined : readMembers(reader, document, keyed);
   if (kind === 'named' && document !== undefined && memberOf(document, 'models') === undefined) {
     reader.refuse({ path: [] }, 'must list in "models" the models that it is for');
   }
   return policy === undefined || reader.faults.length > 0 ? fault(reader.faults) : ok(policy);
 }
 
-function readMembers(reader: DocumentReader, document: Mapping): Policy {
+function readMembers(reader: DocumentReader, document: Mapping, keyed: ReadonlySet<Provider>): Policy {
   return {
     models: readModels(reader, document),
     mode: reader.oneOf(memberOf(document, 'mode'), MODES) ?? 'reserved',
     limits: readLimits(reader, document),
     shedIf: readThresholds(reader, memberOf(document, 'shed_if'), SHED_METRICS),
     steps: readSteps(reader, document),
-    provider: readProvider(reader, document),
+    provider: readProvider(reader, document, keyed),
   };
 }
 
@@ -102,14 +107,26 @@ function readSteps(reader: DocumentReader, document: Mapping): readonly Step[] {
   ];
 }
 
-function readProvider(reader: DocumentReader, document: Mapping): FallbackProvider | undefined {
+/** One that cannot be asked is refused: nobody would learn of it before everything else has failed. */
+function readProvider(
+  reader: DocumentReader,
+  document: Mapping,
+  keyed: ReadonlySet<Provider>,
+): FallbackProvider | undefined {
   const found = memberOf(document, 'fallback_provider');
   const members = found === undefined ? undefined : reader.mapping(found, ['engine', 'model'], 'key');
   if (members === undefined) return undefined;
   for (const name of ['engine', 'model']) {
     if (memberOf(members, name) === undefined) reader.refuse({ path: members.path }, `must have "${name}"`);
   }
-  const engine = reader.oneOf(memberOf(members, 'engine'), PROVIDERS);
+  const named = memberOf(members, 'engine');
+  const engine = reader.oneOf(named, PROVIDERS);
+  if (named !== undefined && engine !== undefined && !keyed.has(engine)) reader.refuse(named, ruleOfKeys(keyed));
   const model = reader.text(memberOf(members, 'model'), isName, `a model ${NAME_RULE}`);
   return engine === undefined || model === undefined ? undefined : { engine, model };
+}
+
+function ruleOfKeys(keyed: ReadonlySet<Provider>): string {
+  const names = keyed.size === 0 ? 'and there is a key of none' : `which are ${[...keyed].join(', ')}`;
+  return `must be a provider that this router has a key of, ${names}`;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parsePolicy } from '../../src/policy/document.ts';
 import { METRICS } from '../../src/policy/metric.ts';
-import { STRATEGIES } from '../../src/policy/policy.ts';
+import { PROVIDERS, STRATEGIES } from '../../src/policy/policy.ts';
 
 const PAGE = readFileSync(new URL('../../docs/policies.md', import.meta.url), 'utf8');
 
@@ -13,7 +13,7 @@ describe('docs/policies.md', () => {
   it('shows policies that load', () => {
     assert.equal(examples.length, 3);
     for (const text of examples) {
-      const policy = parsePolicy(text, 'global');
+      const policy = parsePolicy(text, 'global', new Set(PROVIDERS));
       assert.ok(policy.ok, policy.ok ? '' : policy.fault.join('\n'));
     }
   });

@@ -2,18 +2,21 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatPolicy, POLICY_MAX_BYTES, parsePolicy } from '../../src/policy/document.ts';
 import { METRICS } from '../../src/policy/metric.ts';
-import { BUILT_IN_POLICY, STRATEGIES } from '../../src/policy/policy.ts';
+import { BUILT_IN_POLICY, PROVIDERS, STRATEGIES } from '../../src/policy/policy.ts';
 import { CHAIN_MAX, MODELS_MAX, type PolicyKind } from '../../src/policy/schema.ts';
 import { TAGS_MAX, TRIES_MAX } from '../../src/policy/step-schema.ts';
 
+/** All that there are, so that a document is judged by its words alone. */
+const KEYED = new Set(PROVIDERS);
+
 /** As the admin API shows it, or the faults. */
 function read(text: string, kind: PolicyKind = 'global'): unknown {
-  const policy = parsePolicy(text, kind);
+  const policy = parsePolicy(text, kind, KEYED);
   return policy.ok ? formatPolicy(policy.value) : policy.fault;
 }
 
 function assertReads(text: string, kind: PolicyKind = 'global'): void {
-  const policy = parsePolicy(text, kind);
+  const policy = parsePolicy(text, kind, KEYED);
   assert.ok(policy.ok, policy.ok ? '' : policy.fault.join('\n'));
 }
 
@@ -318,8 +321,24 @@ describe('parsePolicy()', () => {
     ];
     for (const [most, make] of bounded) {
       assertReads(make(most));
-      assert.ok(!parsePolicy(make(most + 1), 'global').ok, make(most + 1).slice(0, 80));
+      assert.ok(!parsePolicy(make(most + 1), 'global', KEYED).ok, make(most + 1).slice(0, 80));
     }
     assert.deepEqual(read(`${'['.repeat(9)}${']'.repeat(9)}`), ['line 1, column 9: nested too deep']);
+  });
+});
+
+describe('parsePolicy() of a fallback provider', () => {
+  const text = 'fallback_provider:\n  engine: openai\n  model: gpt-4o-mini\n';
+  const faultsWith = (...keyed: readonly (typeof PROVIDERS)[number][]) => {
+    const policy = parsePolicy(text, 'global', new Set(keyed));
+    return policy.ok ? [] : policy.fault;
+  };
+
+  it('takes one of which the router has a key, and refuses any other', () => {
+    const rule =
+      'line 2, column 3: fallback_provider.engine "openai": must be a provider that this router has a key of,';
+    assert.deepEqual(faultsWith('anthropic', 'openai'), []);
+    assert.deepEqual(faultsWith('anthropic'), [`${rule} which are anthropic`]);
+    assert.deepEqual(faultsWith(), [`${rule} and there is a key of none`]);
   });
 });

@@ -13,14 +13,14 @@ import {
   selectAgent,
   selectFromPlan,
 } from '../../src/policy/plan.ts';
-import { BUILT_IN_POLICY } from '../../src/policy/policy.ts';
+import { BUILT_IN_POLICY, PROVIDERS } from '../../src/policy/policy.ts';
 import type { PolicyAgent } from '../../src/policy/policy-agent.ts';
 import { agent, engineMetrics, NOW_MS } from './agents.ts';
 
 const SEARCH: Search = { failedTries: [], session: undefined, nowMs: NOW_MS };
 
 function plan(yaml: string): Plan {
-  const policy = parsePolicy(yaml, 'global');
+  const policy = parsePolicy(yaml, 'global', new Set(PROVIDERS));
   if (!policy.ok) assert.fail(policy.fault.join('\n'));
   return planOf(policy.value, 3);
 }

@@ -163,6 +163,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     registrations: new RegistrationStream(),
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
     policies: new PolicyStore(),
+    providers: new Set(),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,

@@ -25,7 +25,7 @@ export function replaceGlobalPolicy(ports: RouterPorts): Handler<RouterEnv> {
   return async (c) => {
     const body = await readAdminBody(ports, c, POLICY_MAX_BYTES);
     if (!body.ok) return body.fault;
-    const policy = parseBody(body.value, 'global');
+    const policy = parseBody(body.value, 'global', ports);
     if (!policy.ok) return refuse(ports, 400, policy.fault);
     ports.policies.replaceGlobal(policy.value);
     accept(ports, 'Replaced global policy', {});
@@ -58,7 +58,7 @@ export function replacePolicy(ports: RouterPorts): Handler<RouterEnv> {
     if (!isName(name)) return refuse(ports, 400, `the name of a policy document ${NAME_RULE}`);
     const body = await readAdminBody(ports, c, POLICY_MAX_BYTES);
     if (!body.ok) return body.fault;
-    const policy = parseBody(body.value, 'named');
+    const policy = parseBody(body.value, 'named', ports);
     if (!policy.ok) return refuse(ports, 400, policy.fault);
     const put = ports.policies.putDocument(name, policy.value);
     if (!put.ok) return refuse(ports, put.fault === 'full' ? 400 : 409, whyNotPut(put.fault));
@@ -78,10 +78,10 @@ export function deletePolicy(ports: RouterPorts): Handler<RouterEnv> {
   };
 }
 
-function parseBody(bytes: Uint8Array, kind: PolicyKind): Result<Policy, string> {
+function parseBody(bytes: Uint8Array, kind: PolicyKind, { providers }: RouterPorts): Result<Policy, string> {
   const text = decodeUtf8(bytes);
   if (text === undefined) return fault('body: not UTF-8 text');
-  const policy = parsePolicy(text, kind);
+  const policy = parsePolicy(text, kind, providers);
   return policy.ok ? ok(policy.value) : fault(policy.fault.join('; '));
 }
 
