@@ -140,8 +140,10 @@ export class Agent {
     this.#lastTaken = turn;
     this.#lastTakenMs = this.#clocks.monotonicMs();
     this.#running.set(turn, this.#lastTakenMs);
+    this.record.touch();
     return () => {
       if (!this.#running.delete(turn)) return;
+      this.record.touch();
       this.#events.onVacancy(this);
       this.#endIfDone();
     };

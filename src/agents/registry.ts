@@ -1,10 +1,9 @@
-// All agents of this site: who serves a model, and whose turn it is. Nothing outside knows how an agent came in.
+// All agents of this site, and who serves a model. Nothing outside knows how an agent came in.
 
 import type { Capability } from '../routing/endpoint.ts';
 import { Agent, type OnStateChange, SYSTEM_CLOCKS } from './agent.ts';
 import type { AgentSetting } from './agent-setting.ts';
 import type { AgentClocks } from './health.ts';
-import { type Standing, standingOf } from './standing.ts';
 
 /** Agents of one registry, from all origins. */
 export const AGENTS_MAX = 1_000;
@@ -87,23 +86,18 @@ export class AgentRegistry {
 
   /** Whether a healthy agent serves the model, all that do are down, starting or draining (D-03), or none does. */
   presence(model: string, capability: Capability): 'healthy' | 'unhealthy' | 'none' {
-    const agents = this.#serving(model, capability);
+    const agents = this.serving(model, capability);
     if (agents.some((agent) => agent.state === 'healthy')) return 'healthy';
     return agents.length > 0 ? 'unhealthy' : 'none';
   }
 
-  /**
-   * Healthy agents for the model: trials of failing ones first, other failing ones late, full ones last (`standing.ts`);
-   * within these the least loaded first. Of equally loaded ones the first is the one whose last turn is longest ago, so
-   * that light traffic reaches them all (E7). None is left out for its failures, so the last agent is always there.
-   */
-  candidates(model: string, capability: Capability): readonly Agent[] {
-    const nowMs = this.#clocks.monotonicMs();
-    return this.#serving(model, capability)
-      .filter((agent) => agent.state === 'healthy')
-      .map((agent) => ({ agent, rank: rankOf(agent, nowMs) }))
-      .sort((a, b) => a.rank - b.rank || a.agent.load - b.agent.load || a.agent.lastTaken - b.agent.lastTaken)
-      .map(({ agent }) => agent);
+  /** All agents of the model with the capability, healthy or not. */
+  serving(model: string, capability: Capability): readonly Agent[] {
+    const agents: Agent[] = [];
+    for (const { agent } of this.#entries.values()) {
+      if (agent.serves(model, capability)) agents.push(agent);
+    }
+    return agents;
   }
 
   /** Every model that any agent lists, healthy or not, in the order of the agents. */
@@ -119,10 +113,6 @@ export class AgentRegistry {
     return [...models.values()];
   }
 
-  #serving(model: string, capability: Capability): Agent[] {
-    return this.all().filter((agent) => agent.serves(model, capability));
-  }
-
   #events() {
     const onStateChange: OnStateChange = (agent, from, to, reason) => {
       if (to === 'gone') this.#entries.delete(agent.setting.id);
@@ -133,10 +123,4 @@ export class AgentRegistry {
     };
     return { onStateChange, onVacancy };
   }
-}
-
-const RANKS: Readonly<Record<Standing, number>> = { trial: 0, trusted: 1, passed_over: 2 };
-
-function rankOf(agent: Agent, nowMs: number): number {
-  return agent.load >= 1 ? RANKS.passed_over + 1 : RANKS[standingOf(agent, nowMs)];
 }

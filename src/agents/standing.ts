@@ -2,6 +2,7 @@
 // passed over, not shut out, and tried again now and then, so that nothing stays excluded by its own failures (half-open
 // circuit breaker; routing.md §30, 16).
 
+import type { Standing } from '../policy/policy-agent.ts';
 import type { TrackRecord } from './track-record.ts';
 
 /** Failed tries in a row after which an agent is passed over while another one has a free slot. */
@@ -9,9 +10,6 @@ const FAILURES_TO_PASS_OVER = 3;
 /** From the last failed try to the next trial; doubles with each failure beyond. */
 export const TRIAL_PAUSE_MS = 1_000;
 export const TRIAL_PAUSE_MAX_MS = 30_000;
-
-/** `trial`: the next request goes there first. `passed_over`: only when nobody else has a slot. */
-export type Standing = 'trusted' | 'trial' | 'passed_over';
 
 export interface Tried {
   readonly record: Pick<TrackRecord, 'consecutiveFailures' | 'lastFailedMs'>;

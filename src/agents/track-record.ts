@@ -18,6 +18,7 @@ export type Loss = 'probes' | 'refused';
 
 export class TrackRecord {
   readonly #monotonicMs: () => number;
+  #takenMs = Number.NEGATIVE_INFINITY;
   #lastFailedMs = Number.NEGATIVE_INFINITY;
   #losses: Readonly<Record<Loss, number>> = { probes: 0, refused: 0 };
   #successes = 0;
@@ -30,6 +31,11 @@ export class TrackRecord {
 
   constructor(monotonicMs: () => number = () => performance.now()) {
     this.#monotonicMs = monotonicMs;
+  }
+
+  /** Monotonic ms of when a request last began or ended; negative infinity before the first. */
+  get takenMs(): number {
+    return this.#takenMs;
   }
 
   /** Answers that came to their end. */
@@ -98,6 +104,11 @@ export class TrackRecord {
     }
     this.#rttvarMs = mixed(this.#rttvarMs, Math.abs(this.#srttMs - ms), DEVIATION_SHARE);
     this.#srttMs = mixed(this.#srttMs, ms, ms < this.#srttMs ? BETTER_SHARE : WORSE_SHARE);
+  }
+
+  /** A request begins, or gives its slot back: from now on the figures are news. */
+  touch(): void {
+    this.#takenMs = this.#monotonicMs();
   }
 
   /** An answer came to its end; `use` when the engine told its tokens. */

@@ -171,10 +171,11 @@ interface Parts {
 
 function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPorts {
   const { version, shutdown, redirect, active, budgets, metrics, agents, queue, registrations, log, stdout } = parts;
+  const policies = new PolicyStore(config.policies.loaded, config.dispatch.maxTries);
   const dispatchPorts = {
     registry: agents,
+    policies,
     queue,
-    maxTries: config.dispatch.maxTries,
     fetch: engineFetch(runtime),
     timers: systemTimers,
     requestTimeoutMs: config.timeouts.requestMs,
@@ -184,6 +185,11 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     errorBody: errorText,
     onFailedTry: (agent: Agent, requestId: string, reason: string) =>
       log.warn('Engine gave no usable answer', { agent_id: agent.setting.id, request_id: requestId, reason }),
+    onRouted: metrics.policy.routed,
+    onExhausted: (model: string, requestId: string, findings: string) => {
+      metrics.policy.exhausted(model);
+      log.warn('No agent for a request', { model, request_id: requestId, findings });
+    },
   };
   const bodies = { timeoutMs: config.timeouts.bodyMs, timers: systemTimers };
   return {
@@ -194,7 +200,7 @@ function routerPorts(runtime: Runtime, config: Config, parts: Parts): RouterPort
     agents,
     registrations,
     aliases: new AliasStore(config.modelAliases.table),
-    policies: new PolicyStore(config.policies.loaded),
+    policies,
     providers: config.policies.keyed,
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),

@@ -24,7 +24,9 @@ export const ROUTING_SETTINGS = {
     fallback: '3',
     parse: wholeWithin(1, 100),
     example: '3',
-    help: 'Agents that may fail one request before the client is told, 1 to 100',
+    help:
+      'Failed tries that end a step of a policy which does not say itself, 1 to 100; without a policy, those after which ' +
+      'the client is told',
   },
   modelAliasesFile: {
     group: 'Routing',

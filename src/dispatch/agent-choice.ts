@@ -1,37 +1,73 @@
-// Which agents one request may still be given to, and why there is none. Apart from dispatch, because the queue asks the
-// same again and again while the request waits.
+// Which agent one request is given to next, by the plan that its policy had when it came, and why there is none. Apart
+// from dispatch, because the queue asks the same again and again while the request waits.
 
 import type { Agent } from '../agents/agent.ts';
-import { ENGINES } from '../agents/engines/engines.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
+import type { Timers } from '../agents/timers.ts';
+import {
+  type FailedTry,
+  mayServePlan,
+  type Plan,
+  type Search,
+  type StepFinding,
+  selectFromPlan,
+} from '../policy/plan.ts';
 import type { Capability, Endpoint } from '../routing/endpoint.ts';
-import { type Failure, noneServes, noneTried } from './failure.ts';
-import type { Seat, SeatSearch } from './queue.ts';
+import { sessionOf } from '../routing/session.ts';
+import { AgentView } from './agent-view.ts';
+import type { Failure } from './failure.ts';
+import type { Choice, SeatSearch } from './queue.ts';
+
+export interface ChoosingRequest {
+  readonly model: string;
+  readonly endpoint: Endpoint;
+  readonly headers: Headers;
+}
+
+export interface ChoicePorts {
+  readonly registry: AgentRegistry;
+  /** Where each model's plan is; asked once a request. */
+  readonly policies: { planFor(model: string): Plan };
+  readonly timers: Timers;
+}
 
 export class AgentChoice implements SeatSearch {
   readonly model: string;
+  readonly #plan: Plan;
   readonly #endpoint: Endpoint;
-  readonly #registry: AgentRegistry;
-  readonly #asked: Agent[] = [];
+  readonly #session: Uint8Array;
+  readonly #ports: ChoicePorts;
+  readonly #failedTries: FailedTry[] = [];
   #hasRepeated = false;
+  #findings: readonly StepFinding[] = [];
+  #lastAsked: Agent | undefined;
+  #lastFailure: Failure | undefined;
 
-  constructor(request: { readonly model: string; readonly endpoint: Endpoint }, registry: AgentRegistry) {
-    this.model = request.model;
-    this.#endpoint = request.endpoint;
-    this.#registry = registry;
+  constructor({ model, endpoint, headers }: ChoosingRequest, ports: ChoicePorts) {
+    this.model = model;
+    this.#plan = ports.policies.planFor(model);
+    this.#endpoint = endpoint;
+    this.#session = sessionOf(headers);
+    this.#ports = ports;
   }
 
   get capability(): Capability {
     return this.#endpoint.capability;
   }
 
+  /** Of those that could not answer. */
   get lastAsked(): Agent | undefined {
-    return this.#asked.at(-1);
+    return this.#lastAsked;
   }
 
-  /** The request is being given to this agent, and meets it no more. */
-  noteAsked(agent: Agent): void {
-    if (!this.#asked.includes(agent)) this.#asked.push(agent);
+  /** Of those that cost a try. */
+  get lastFailure(): Failure | undefined {
+    return this.#lastFailure;
+  }
+
+  /** What each step lacked when none had an agent. */
+  get findings(): readonly StepFinding[] {
+    return this.#findings;
   }
 
   /** Whether it was repeated for free: not twice, or a request that kills engines would be carried through them all. */
@@ -43,41 +79,51 @@ export class AgentChoice implements SeatSearch {
     this.#hasRepeated = true;
   }
 
-  /** A slot on the first agent that has one. */
-  takeSeat(): Seat | undefined {
-    for (const agent of this.freeAgents()) {
-      const release = agent.take();
-      if (release !== undefined) return { agent, release };
-    }
-    return undefined;
+  choose(): Choice | 'full' | 'none' {
+    const search = this.#search();
+    const selection = selectFromPlan(this.#plan, this.#views(search.nowMs), search);
+    if (selection.kind === 'agent') return { agent: selection.agent.agent, step: selection.step };
+    this.#findings = selection.findings;
+    return selection.kind === 'wait' ? 'full' : 'none';
+  }
+
+  mayUse(agent: Agent): boolean {
+    const search = this.#search();
+    return mayServePlan(this.#plan, new AgentView(agent, this.#endpoint, search.nowMs), search);
   }
 
   freeAgents(): readonly Agent[] {
-    return this.#agentsLeft().filter(({ active, setting }) => active < setting.capacity);
+    return this.#ports.registry.serving(this.model, this.capability).filter((agent) => this.mayUse(agent));
   }
 
-  hasAgents(): boolean {
-    return this.#agentsLeft().length > 0;
+  /**
+   * The agent could not answer, and the step asks it no more. `countsAsTry`: that spends one of the step's tries. The client
+   * is told the last `failure`.
+   */
+  noteFailed({ agent, step }: Choice, countsAsTry: boolean, failure?: Failure): void {
+    this.#failedTries.push({ step, agentId: agent.setting.id, countsAsTry });
+    this.#lastAsked = agent;
+    this.#lastFailure = failure ?? this.#lastFailure;
   }
 
-  /** Why there is no seat. */
-  whyNone(): Failure {
-    const { model, capability } = this;
-    const agents = this.#registry.all().filter((agent) => agent.serves(model, capability));
-    if (agents.length > 0 && !agents.some((agent) => this.#hasEndpoint(agent))) {
-      return noneServes(model, this.#endpoint.path);
-    }
-    return noneTried(model, this.hasAgents());
+  /** Whether a step of the fallback chain made the choice. */
+  isFallback({ step }: Choice): boolean {
+    return step !== this.#plan.steps[0];
   }
 
-  #agentsLeft(): readonly Agent[] {
-    return this.#registry
-      .candidates(this.model, this.capability)
-      .filter((agent) => this.#hasEndpoint(agent) && !this.#asked.includes(agent));
+  /** The model is here, but behind engines without the endpoint: no agent that recovers would change that. */
+  hasNoEngine(): boolean {
+    const views = this.#views(this.#ports.timers.monotonicMs());
+    return views.length > 0 && !views.some(({ isCapable }) => isCapable);
   }
 
-  /** A request for an endpoint that an engine lacks would only be a failed try. */
-  #hasEndpoint(agent: Agent): boolean {
-    return ENGINES[agent.setting.engine].endpoints.includes(this.#endpoint.path);
+  #search(): Search {
+    const nowMs = this.#ports.timers.monotonicMs();
+    return { failedTries: this.#failedTries, session: this.#session, nowMs };
+  }
+
+  #views(nowMs: number): readonly AgentView[] {
+    const agents = this.#ports.registry.serving(this.model, this.capability);
+    return agents.map((agent) => new AgentView(agent, this.#endpoint, nowMs));
   }
 }

@@ -2,11 +2,11 @@
 // can be repeated, nothing after it (E8).
 
 import type { Agent } from '../agents/agent.ts';
-import type { AgentRegistry } from '../agents/registry.ts';
+import { describeFindings, exhaustionCode } from '../policy/exhaustion.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
-import { AgentChoice } from './agent-choice.ts';
+import { AgentChoice, type ChoicePorts } from './agent-choice.ts';
 import { type AnswerPlan, type AnswerPorts, streamResponse, wholeResponse } from './answer.ts';
-import { earlyEnd, type Failure, triesFailed, waitEnded } from './failure.ts';
+import { earlyEnd, type Failure, noneServes, noneTried, triesFailed, waitEnded } from './failure.ts';
 import { type Attempt, type ClientFault, type EngineCall, type ForwardPorts, forward } from './forward.ts';
 import { engineHeaders } from './headers.ts';
 import type { SeatQueue } from './queue.ts';
@@ -31,14 +31,15 @@ export interface DispatchRequest {
   readonly onEnd: (end: RequestEnd) => void;
 }
 
-export interface DispatchPorts extends LifeLimits, AnswerPorts, ForwardPorts {
-  readonly registry: AgentRegistry;
+export interface DispatchPorts extends LifeLimits, AnswerPorts, ForwardPorts, ChoicePorts {
   /** One for all requests of the registry. */
   readonly queue: SeatQueue;
-  /** Engines that may be asked for one request, at least 1; not counted are those that {@link dispatch} asks for free. */
-  readonly maxTries: number;
   /** Told why an engine's answer could not be used, in the router's own words: for the operator, not for the client. */
   readonly onFailedTry: (agent: Agent, requestId: string, reason: string) => void;
+  /** Told once when an agent's answer is used; `isFallback`: a step of the fallback chain chose the agent. */
+  readonly onRouted: (model: string, isFallback: boolean) => void;
+  /** Told once when no step has an agent any more; `findings` is what each lacked, of bounded length. */
+  readonly onExhausted: (model: string, requestId: string, findings: string) => void;
 }
 
 /** `agent` is the one that answered, or the last one asked. */
@@ -54,7 +55,7 @@ export type DispatchOutcome =
     }
   | ({ readonly kind: 'failed'; readonly agent: Agent | undefined } & Failure);
 
-/** The answer of the least loaded agent that gives one. Never rejects. */
+/** The answer of the first agent in the order of the model's policy that gives one. Never rejects. */
 export async function dispatch(request: DispatchRequest, ports: DispatchPorts): Promise<DispatchOutcome> {
   const onEnd = (end: RequestEnd): void => {
     trackEnd(end);
@@ -66,15 +67,17 @@ export async function dispatch(request: DispatchRequest, ports: DispatchPorts): 
   return outcome;
 }
 
-/** Each agent is asked once; an answer that cannot be used costs a try, and a refused connection none (E8). */
+/**
+ * A step asks each agent once; an answer that cannot be used costs one of its tries, and a refused connection none (E8).
+ * It ends, for every turn but the last takes an agent from a step.
+ */
 async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: RequestLife): Promise<DispatchOutcome> {
   const { headers, requestId, body, endpoint } = request;
-  const choice = new AgentChoice(request, ports.registry);
+  const choice = new AgentChoice(request, ports);
   const call = { path: endpoint.path, headers: engineHeaders(headers, requestId), body };
-  let failure: Failure | undefined;
-  for (let tries = 0; tries < ports.maxTries; ) {
+  for (;;) {
     const seat = await ports.queue.take(choice, life.signal);
-    if (seat === undefined) break;
+    if (seat === undefined) return noAgent(request, choice, life, ports);
     const { agent, release } = seat;
     const { attempt, isFree } = await ask(agent, { call, choice }, ports, life);
     if (attempt.kind === 'stream') life.whenOver(release);
@@ -83,18 +86,18 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
     switch (attempt.kind) {
       case 'refused':
         agent.reportConnectionRefused(attempt.reason);
+        choice.noteFailed(seat, false);
         break;
       case 'failed':
       case 'disconnected':
         ports.onFailedTry(agent, requestId, attempt.reason);
-        failure = triesFailed(attempt);
-        if (!isFree) tries += 1;
+        choice.noteFailed(seat, !isFree, triesFailed(attempt));
         break;
       default:
+        if (attempt.kind !== 'cut') ports.onRouted(choice.model, choice.isFallback(seat));
         return conclude(attempt, agent, life, { ...ports, dialect: endpoint.dialect });
     }
   }
-  return { kind: 'failed', ...whyFailed(choice, life, failure), agent: choice.lastAsked };
 }
 
 interface Asking {
@@ -108,11 +111,10 @@ interface Asking {
  * no other agent has a slot it goes to the same one again, and that attempt alone tells whether the engine has failed.
  */
 async function ask(agent: Agent, { call, choice }: Asking, ports: DispatchPorts, life: RequestLife) {
-  choice.noteAsked(agent);
   const attempt = await forward({ ...call, isAlone: choice.hasRepeated }, agent, ports, life);
   if (attempt.kind !== 'disconnected' || choice.hasRepeated) return { attempt, isFree: false };
   choice.noteRepeat();
-  if (choice.freeAgents().length > 0) return { attempt, isFree: true };
+  if (choice.freeAgents().some((other) => other !== agent)) return { attempt, isFree: true };
   const again = await forward({ ...call, isAlone: true }, agent, ports, life);
   if (again.kind !== 'refused') return { attempt: again, isFree: false };
   // The engine went down with the request: it had it, so it did not merely refuse it.
@@ -120,9 +122,20 @@ async function ask(agent: Agent, { call, choice }: Asking, ports: DispatchPorts,
   return { attempt, isFree: false };
 }
 
-/** Why no agent is asked any more. */
-function whyFailed(choice: AgentChoice, { cut }: RequestLife, failure: Failure | undefined): Failure {
-  return cut === undefined ? (failure ?? choice.whyNone()) : waitEnded(cut, choice.model);
+/** No agent is asked any more: the router has ended the request, or its policy is exhausted. */
+function noAgent(
+  { requestId, endpoint }: DispatchRequest,
+  choice: AgentChoice,
+  { cut }: RequestLife,
+  { onExhausted }: DispatchPorts,
+): DispatchOutcome {
+  const { model, lastAsked: agent, lastFailure, findings } = choice;
+  if (cut !== undefined) return { kind: 'failed', ...waitEnded(cut, model), agent };
+  if (lastFailure === undefined && choice.hasNoEngine()) {
+    return { kind: 'failed', ...noneServes(model, endpoint.path), agent };
+  }
+  onExhausted(model, requestId, describeFindings(findings));
+  return { kind: 'failed', ...(lastFailure ?? noneTried(model, exhaustionCode(findings))), agent };
 }
 
 type Conclusion = Exclude<Attempt, { kind: 'refused' | 'failed' | 'disconnected' }>;

@@ -59,10 +59,10 @@ function secondsIn(retryAfter: string): number | undefined {
 }
 
 /** None could be tried (E8). */
-export function noneTried(model: string, areAllFull: boolean): Failure {
-  return areAllFull
-    ? { code: 'no_capacity', message: `All agents of the model "${model}" are busy.` }
-    : { code: 'no_agents_available', message: `No agent of the model "${model}" is available.` };
+export function noneTried(model: string, code: 'no_capacity' | 'no_agents_available'): Failure {
+  return code === 'no_capacity'
+    ? { code, message: `All agents of the model "${model}" are busy.` }
+    : { code, message: `No agent of the model "${model}" is available.` };
 }
 
 /** The model is here, but behind engines without this endpoint: no agent that recovers would change that. */

@@ -1,14 +1,20 @@
-// Who waits for a slot, and who gets the next one: first come, first served for each model and capability. A slot is
+// Who waits for a slot, and who gets the next one: first come, first served among those whose policies take it. A slot is
 // taken in the very turn in which it is handed over, so that nobody can get between, and none is offered twice.
 
 import type { Agent } from '../agents/agent.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
 import type { Timers } from '../agents/timers.ts';
+import type { PlanStep } from '../policy/plan.ts';
 import type { Capability } from '../routing/endpoint.ts';
 
-/** A slot that is taken, and what gives it back, however often it is called only once. */
-export interface Seat {
+/** An agent with a free slot, and the step of the request's plan that takes it. */
+export interface Choice {
   readonly agent: Agent;
+  readonly step: PlanStep;
+}
+
+/** A slot that is taken, and what gives it back, however often it is called only once. */
+export interface Seat extends Choice {
   readonly release: () => void;
 }
 
@@ -16,12 +22,19 @@ export interface Seat {
 export interface SeatSearch {
   readonly model: string;
   readonly capability: Capability;
-  /** Takes a slot that this request can use now. */
-  takeSeat(): Seat | undefined;
+  /** The agent that it would be given to now. `full`: a slot that is in use would do. `none`: waiting will not help. */
+  choose(): Choice | 'full' | 'none';
+  /** Whether a free slot of this agent is one for it. */
+  mayUse(agent: Agent): boolean;
   /** The agents with a slot that this request can use now. */
   freeAgents(): readonly Agent[];
-  /** Whether any agent is left that could serve it, full ones included. */
-  hasAgents(): boolean;
+}
+
+/** Takes the slot of a choice, in the turn in which it was made. */
+function seatAt(choice: Choice | 'full' | 'none'): Seat | undefined {
+  if (typeof choice === 'string') return undefined;
+  const release = choice.agent.take();
+  return release === undefined ? undefined : { ...choice, release };
 }
 
 export interface QueuePorts {
@@ -34,8 +47,8 @@ export interface QueuePorts {
 }
 
 /**
- * How often those who wait are looked at without a cause. Nothing tells when a model's last agent is gone; and should a
- * vacancy ever go unsaid, it costs a second and no request.
+ * How often those who wait are looked at without a cause. Nothing tells when a model's last agent is gone, or when a
+ * figure of an engine comes back within its gate; and should a vacancy ever go unsaid, it costs a second and no request.
  */
 const LOOK_MS = 1_000;
 
@@ -67,10 +80,10 @@ export class SeatQueue {
   async take(search: SeatSearch, signal: AbortSignal): Promise<Seat | undefined> {
     // What is free while others wait, should a vacancy have gone unsaid, is theirs first.
     if (this.#lines.size > 0) for (const agent of search.freeAgents()) this.#handOver(agent);
-    const seat = search.takeSeat();
+    const choice = search.choose();
+    if (choice !== 'full') return seatAt(choice);
     const waiting = this.#lines.get(keyOf(search))?.size ?? 0;
-    if (seat !== undefined || signal.aborted || waiting >= this.#ports.depth || !search.hasAgents()) return seat;
-    return this.#wait(search, signal);
+    return signal.aborted || waiting >= this.#ports.depth ? undefined : this.#wait(search, signal);
   }
 
   /** How many wait for each model that an agent lists. */
@@ -119,32 +132,31 @@ export class SeatQueue {
   }
 
   /**
-   * Gives the free slots of `agent` to those who can use them, oldest first over all models that it serves. Who has
-   * asked it already is passed over and keeps the place.
+   * Gives the free slots of `agent` to those who can use them, oldest first over all models that it serves. Whom a gate
+   * keeps from it, or who has asked it already, is passed over and keeps the place.
    */
   #handOver(agent: Agent): void {
-    for (const { search, leave } of this.#waitersFor(agent)) {
+    for (const { search, leave } of this.#waiters(({ model, capability }) => agent.serves(model, capability))) {
       if (agent.active >= agent.setting.capacity) return;
-      const seat = search.takeSeat();
+      const seat = search.mayUse(agent) ? seatAt(search.choose()) : undefined;
       if (seat !== undefined) leave(seat);
     }
   }
 
-  #waitersFor(agent: Agent): readonly Waiter[] {
+  /** Oldest first. */
+  #waiters(isMeant: (search: SeatSearch) => boolean): readonly Waiter[] {
     if (this.#lines.size === 0) return [];
     return [...this.#lines.values()]
       .flatMap((line) => [...line])
-      .filter(({ search }) => agent.serves(search.model, search.capability))
+      .filter(({ search }) => isMeant(search))
       .sort((a, b) => a.number - b.number);
   }
 
-  /** Ends the wait of those for whom no agent is left. */
+  /** Serves those whose gates have opened, and ends the wait of those for whom no agent is left. */
   #look(): void {
-    for (const line of [...this.#lines.values()]) {
-      for (const { search, leave } of [...line]) {
-        const seat = search.takeSeat();
-        if (seat !== undefined || !search.hasAgents()) leave(seat);
-      }
+    for (const { search, leave } of this.#waiters(() => true)) {
+      const choice = search.choose();
+      if (choice !== 'full') leave(seatAt(choice));
     }
   }
 }

@@ -1,7 +1,6 @@
 // The five inference routes: one straight line from credentials to an answer. Each value is the proof that the next
 // step asks for, and no step answers by itself.
 
-import { Buffer } from 'node:buffer';
 import type { Context, Handler } from 'hono';
 import { mayUseModel } from '../auth/authenticate.ts';
 import { readCredentials } from '../auth/credentials.ts';
@@ -10,6 +9,7 @@ import { splitTarget } from '../lib/query.ts';
 import { decideRoute, type RouteFacts, type StayDecision, stay } from '../routing/decide-route.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
 import { readInferenceRequest, replaceModel } from '../routing/inference-request.ts';
+import { sessionOf } from '../routing/session.ts';
 import { type Admission, admit } from './admit.ts';
 import { type BodyOrder, readBody } from './body.ts';
 import { type Admitted, type Arrival, type Entrance, enter, forbidden } from './entrance.ts';
@@ -114,8 +114,7 @@ function routeFacts(ports: RouterPorts, arrival: Arrival, asked: Asked, local: R
     model: asked.model,
     kind: arrival.endpoint.kind,
     keyId: asked.admitted.caller.keyId,
-    // The runtime hands header bytes over as Latin-1 characters; the hash is over the bytes (D-12).
-    session: Buffer.from(arrival.headers.get('x-session-id') ?? '', 'latin1'),
+    session: sessionOf(arrival.headers),
     passage: asked.admitted.passage,
     scope: asked.admitted.scope,
     here: ports.redirect === undefined ? undefined : { siteId: ports.redirect.siteId, map: arrival.map },

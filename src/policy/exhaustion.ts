@@ -3,13 +3,17 @@
 import type { ErrorCode } from '../errors.ts';
 import type { StepFinding } from './plan.ts';
 
+/** A long chain of long names: an operator sees where it began. */
+export const FINDINGS_MAX_CHARACTERS = 2_000;
+
 /**
  * One line for log, audit and `explain`: `routing_policy: match.region=2 exclude_if.srtt=1 | any: capacity=3`. Each
  * count is of agents, at the first gate that held them back. `no agents` when none has the model, `max_tries=3` when
- * that many tries failed.
+ * that many tries failed. At most {@link FINDINGS_MAX_CHARACTERS}, and `…` where more would follow.
  */
 export function describeFindings(findings: readonly StepFinding[]): string {
-  return findings.map((finding) => `${finding.step.name}: ${reasonOf(finding)}`).join(' | ');
+  const line = findings.map((finding) => `${finding.step.name}: ${reasonOf(finding)}`).join(' | ');
+  return line.length > FINDINGS_MAX_CHARACTERS ? `${line.slice(0, FINDINGS_MAX_CHARACTERS).toWellFormed()}…` : line;
 }
 
 function reasonOf({ kind, bars, step }: StepFinding): string {

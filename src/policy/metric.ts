@@ -64,7 +64,9 @@ function share(percent: number | undefined): number | undefined {
 type Figure<Figures> = (figures: Figures) => number | undefined;
 
 function ofRecord(unit: Unit, figure: Figure<RecordFigures>): Metric {
-  return { unit, read: ({ record }, nowMs) => fresh(record, nowMs - RECORD_FRESH_MS, figure) };
+  const read: Metric['read'] = ({ record }, nowMs) =>
+    record === undefined || record.takenMs < nowMs - RECORD_FRESH_MS ? undefined : figure(record);
+  return { unit, read };
 }
 
 function ofEngine(unit: Unit, figure: Figure<EngineFigures>): Metric {

@@ -35,12 +35,23 @@ export interface HardwareFigures {
 
 /** How its requests went. */
 export interface RecordFigures {
+  /**
+   * When it last got a request or ended one, on the monotonic clock: an agent that is given nothing has no news, however
+   * bad the old ones were.
+   */
+  readonly takenMs: number;
   /** Of all its tries, 0 to 1. */
   readonly successRate: number | undefined;
   /** Smoothed milliseconds to the head of an answer. */
   readonly srttMs: number | undefined;
   readonly consecutiveFailures: number | undefined;
 }
+
+/**
+ * How far an agent is trusted whose probes are good, whatever the strategy. `trial`: the next request goes there first.
+ * `passed_over`: only when nobody else has a slot.
+ */
+export type Standing = 'trusted' | 'trial' | 'passed_over';
 
 export interface PolicyAgent {
   /** Unique among the agents of the site. */
@@ -60,11 +71,8 @@ export interface PolicyAgent {
   readonly capacity: number;
   /** Grows with every turn that any agent gets; 0 before the first. */
   readonly lastTaken: number;
-  /**
-   * `takenMs` is when the agent last got a request or ended one: an agent that is given nothing has no news, however bad
-   * the old ones were.
-   */
-  readonly record: Taken<RecordFigures> | undefined;
+  readonly standing: Standing;
+  readonly record: RecordFigures | undefined;
   readonly engineMetrics: Taken<EngineFigures> | undefined;
   readonly hardware: Taken<HardwareFigures> | undefined;
 }

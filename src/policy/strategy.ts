@@ -5,7 +5,7 @@ import { homeAgent } from './affinity.ts';
 import { fixedBarOf } from './gates.ts';
 import { loadOf, METRICS } from './metric.ts';
 import type { Step } from './policy.ts';
-import type { PolicyAgent } from './policy-agent.ts';
+import type { PolicyAgent, Standing } from './policy-agent.ts';
 
 export interface Choosing<Agent extends PolicyAgent> {
   readonly step: Pick<Step, 'match' | 'strategy'>;
@@ -18,16 +18,29 @@ export interface Choosing<Agent extends PolicyAgent> {
   readonly nowMs: number;
 }
 
-/** The candidate that the step's strategy puts first; undefined when there is none. */
+/**
+ * The candidate that the step's strategy puts first; undefined when there is none. Whatever the strategy, an agent that is
+ * due for a trial comes first, and one that is passed over last (E7, half-open): none is left out for its failures.
+ */
 export function choose<Agent extends PolicyAgent>(choosing: Choosing<Agent>): Agent | undefined {
+  const foremost = foremostOf(choosing.candidates);
   switch (choosing.step.strategy) {
     case 'least-loaded':
-      return leastLoaded(choosing.candidates);
+      return leastLoaded(foremost);
     case 'lowest-latency':
-      return lowestLatency(choosing.candidates, choosing.nowMs);
+      return lowestLatency(foremost, choosing.nowMs);
     case 'session-affinity':
-      return ofSession(choosing) ?? leastLoaded(choosing.candidates);
+      return ofSession(choosing, foremost) ?? leastLoaded(foremost);
   }
+}
+
+const RANKS: Readonly<Record<Standing, number>> = { trial: 0, trusted: 1, passed_over: 2 };
+
+/** Those of the best standing that there is. */
+function foremostOf<Agent extends PolicyAgent>(candidates: readonly Agent[]): readonly Agent[] {
+  const ranks = candidates.map(({ standing }) => RANKS[standing]);
+  const best = Math.min(...ranks);
+  return candidates.filter((_, index) => ranks[index] === best);
 }
 
 /** The smallest share of slots in use; of several, the one whose last turn is longest ago (E7). */
@@ -50,15 +63,20 @@ function lowestLatency<Agent extends PolicyAgent>(candidates: readonly Agent[], 
 
 /**
  * The home agent of the session, if it may serve now. Home is found among all agents that belong to the step, free or
- * not: a session that had to go elsewhere once comes back.
+ * not: a session that had to go elsewhere once comes back. No trial of another agent draws it away from home.
  */
-function ofSession<Agent extends PolicyAgent>({ step, agents, candidates, session }: Choosing<Agent>) {
+function ofSession<Agent extends PolicyAgent>(
+  { step, agents, candidates, session }: Choosing<Agent>,
+  foremost: readonly Agent[],
+): Agent | undefined {
   if (session === undefined || session.length === 0) return undefined;
   const home = homeAgent(
     session,
     agents.filter((agent) => fixedBarOf(step, agent) === undefined),
   );
-  return candidates.find((agent) => agent.id === home?.id);
+  const eligible = candidates.find((agent) => agent.id === home?.id);
+  if (eligible === undefined) return undefined;
+  return eligible.standing !== 'passed_over' || foremost.includes(eligible) ? eligible : undefined;
 }
 
 function smallest<Agent extends PolicyAgent>(

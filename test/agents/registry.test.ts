@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
-import { TRIAL_PAUSE_MS } from '../../src/agents/standing.ts';
 import { ok } from '../../src/lib/result.ts';
-import { FakeClocks } from './fake-clocks.ts';
 
 function setting(id: string, more: Partial<AgentSetting> = {}): AgentSetting {
   return { id, engine: 'vllm', capability: 'llm', backendUrl: `http://${id}`, models: ['m'], capacity: 10, ...more };
@@ -18,25 +16,6 @@ function registryOf(...settings: readonly AgentSetting[]) {
 }
 
 const ids = (agents: readonly { readonly setting: AgentSetting }[]) => agents.map((agent) => agent.setting.id);
-
-/** Healthy agents whose time the test moves, and what makes one of them fail `count` tries. */
-function registryWithClocks(...settings: readonly AgentSetting[]) {
-  const clocks = new FakeClocks();
-  const registry = new AgentRegistry(() => undefined, clocks);
-  for (const one of settings) registry.add(one).reportProbe(ok(one.models));
-  const fail = (id: string, count: number) => {
-    for (let failed = 0; failed < count; failed += 1) registry.get(id)?.record.failed();
-  };
-  const order = () => ids(registry.candidates('m', 'llm'));
-  return { clocks, registry, fail, order };
-}
-
-/** Takes a slot on the first candidate and tells which agent that was. */
-function takeNext(registry: AgentRegistry, model = 'm'): string | undefined {
-  const [agent] = registry.candidates(model, 'llm');
-  agent?.take();
-  return agent?.setting.id;
-}
 
 describe('AgentRegistry.add()', () => {
   it('throws for an ID that is taken and keeps the first agent', () => {
@@ -79,128 +58,17 @@ describe('AgentRegistry.presence()', () => {
   });
 });
 
-describe('AgentRegistry.candidates()', () => {
-  it('are the healthy agents of model and capability', () => {
+describe('AgentRegistry.serving()', () => {
+  it('is every agent of model and capability, healthy or not', () => {
     const registry = registryOf(
       setting('a'),
       setting('down'),
       setting('other-model', { models: ['x'] }),
       setting('embedder', { capability: 'embedding' }),
     );
-    registry.all()[1]?.reportConnectionRefused();
+    registry.get('down')?.reportConnectionRefused();
     registry.add(setting('starting'));
-    assert.deepEqual(ids(registry.candidates('m', 'llm')), ['a']);
-  });
-
-  it('come by their share of slots in use, not by their number', () => {
-    const registry = registryOf(setting('small', { capacity: 2 }), setting('large', { capacity: 8 }));
-    const [small, large] = registry.all();
-    small?.take();
-    for (let slot = 0; slot < 3; slot += 1) large?.take();
-    assert.deepEqual(ids(registry.candidates('m', 'llm')), ['large', 'small']);
-  });
-
-  it('have the full ones last', () => {
-    const registry = registryOf(setting('full', { capacity: 1 }), setting('free', { capacity: 10 }));
-    const [full, free] = registry.all();
-    full?.take();
-    for (let slot = 0; slot < 9; slot += 1) free?.take();
-    assert.deepEqual(ids(registry.candidates('m', 'llm')), ['free', 'full']);
-  });
-
-  it('rotate among equally loaded agents, also when each request ends before the next (E7)', () => {
-    const registry = registryOf(setting('a'), setting('b'), setting('c'));
-    const turns = Array.from({ length: 6 }, () => {
-      const [agent] = registry.candidates('m', 'llm');
-      agent?.take()?.();
-      return agent?.setting.id;
-    });
-    assert.deepEqual(turns, ['a', 'b', 'c', 'a', 'b', 'c']);
-  });
-
-  it('rotate for each model by itself, so that alternating models do not pin each to one agent', () => {
-    const registry = registryOf(
-      setting('a1', { models: ['a'] }),
-      setting('a2', { models: ['a'] }),
-      setting('b1', { models: ['b'] }),
-      setting('b2', { models: ['b'] }),
-    );
-    const turns = ['a', 'b', 'a', 'b', 'a', 'b'].map((model) => takeNext(registry, model));
-    assert.deepEqual(turns, ['a1', 'b1', 'a2', 'b2', 'a1', 'b1']);
-  });
-
-  it('spread requests and streams under way evenly', () => {
-    const registry = registryOf(setting('a', { capacity: 3 }), setting('b', { capacity: 3 }));
-    for (let request = 0; request < 4; request += 1) takeNext(registry);
-    assert.deepEqual(
-      registry.all().map((agent) => agent.active),
-      [2, 2],
-    );
-  });
-});
-
-describe('AgentRegistry.candidates() of agents that fail though their probes are good', () => {
-  it('come after the others, loaded as these may be, but before full ones', () => {
-    const { registry, fail, order } = registryWithClocks(
-      setting('bad'),
-      setting('busy'),
-      setting('full', { capacity: 1 }),
-    );
-    fail('bad', 3);
-    registry.get('busy')?.take();
-    registry.get('full')?.take();
-    assert.deepEqual(order(), ['busy', 'bad', 'full']);
-  });
-
-  it('are still there when they are all there is, and count as present (R-024)', () => {
-    const { registry, fail, order } = registryWithClocks(setting('a'), setting('b'));
-    fail('a', 1000);
-    fail('b', 3);
-    assert.equal(order().length, 2);
-    assert.equal(registry.presence('m', 'llm'), 'healthy');
-  });
-
-  it('are given one request after a pause, and a success makes them equal again', () => {
-    const { clocks, registry, fail, order } = registryWithClocks(setting('bad'), setting('good'));
-    fail('bad', 3);
-    clocks.elapsedMs = TRIAL_PAUSE_MS - 1;
-    assert.deepEqual(order(), ['good', 'bad']);
-    clocks.elapsedMs = TRIAL_PAUSE_MS;
-    assert.deepEqual(order(), ['bad', 'good']);
-    const release = registry.get('bad')?.take();
-    assert.deepEqual(order(), ['good', 'bad']);
-    registry.get('bad')?.record.succeeded();
-    release?.();
-    registry.get('good')?.take();
-    assert.deepEqual(order(), ['bad', 'good']);
-  });
-
-  it('are given no second one while the trial hangs, however long', () => {
-    const { clocks, registry, fail, order } = registryWithClocks(setting('hangs'), setting('good'));
-    const before = registry.get('hangs')?.take();
-    clocks.elapsedMs = 1;
-    fail('hangs', 3);
-    clocks.elapsedMs += TRIAL_PAUSE_MS;
-    assert.deepEqual(order(), ['hangs', 'good'], 'what ran before the failure is no trial');
-    const trial = registry.get('hangs')?.take();
-    clocks.elapsedMs += 100 * TRIAL_PAUSE_MS;
-    assert.deepEqual(order(), ['good', 'hangs']);
-    before?.();
-    assert.deepEqual(order(), ['good', 'hangs']);
-    trial?.();
-    assert.deepEqual(order(), ['hangs', 'good']);
-  });
-
-  it('wait twice as long after a trial that failed', () => {
-    const { clocks, registry, fail, order } = registryWithClocks(setting('bad'), setting('good'));
-    fail('bad', 3);
-    clocks.elapsedMs = TRIAL_PAUSE_MS;
-    registry.get('bad')?.take()?.();
-    fail('bad', 1);
-    clocks.elapsedMs += 2 * TRIAL_PAUSE_MS - 1;
-    assert.deepEqual(order(), ['good', 'bad']);
-    clocks.elapsedMs += 1;
-    assert.deepEqual(order(), ['bad', 'good']);
+    assert.deepEqual(ids(registry.serving('m', 'llm')), ['a', 'down', 'starting']);
   });
 });
 
@@ -252,7 +120,6 @@ describe('AgentRegistry of an agent that leaves', () => {
     agent.reportProbe(ok(['m']));
     const release = agent.take();
     agent.leave();
-    assert.deepEqual(registry.candidates('m', 'llm'), []);
     assert.equal(registry.presence('m', 'llm'), 'unhealthy');
     release?.();
     assert.equal(registry.get('a'), undefined);

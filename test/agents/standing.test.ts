@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Standing, standingOf, TRIAL_PAUSE_MAX_MS, TRIAL_PAUSE_MS } from '../../src/agents/standing.ts';
+import { standingOf, TRIAL_PAUSE_MAX_MS, TRIAL_PAUSE_MS } from '../../src/agents/standing.ts';
+import type { Standing } from '../../src/policy/policy-agent.ts';
 
 const NEVER = Number.NEGATIVE_INFINITY;
 

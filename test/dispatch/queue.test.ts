@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
-import type { SeatSearch } from '../../src/dispatch/queue.ts';
+import { AgentChoice } from '../../src/dispatch/agent-choice.ts';
 import { ok } from '../../src/lib/result.ts';
+import { PLAIN_STEP } from '../../src/policy/policy.ts';
+import { PolicyStore } from '../../src/policy/store.ts';
+import { reading } from '../agents/readings.ts';
 import { type Asked, queueBefore, waiting } from './queue-fixture.ts';
 import { settled } from './streaming.ts';
+import { endpointOf } from './test-site.ts';
 
 const LOOK_MS = 1_000;
 
@@ -85,6 +89,51 @@ describe('SeatQueue', () => {
     assert.equal(stateOf(picky), 'agent-1');
   });
 
+  it('looks for no seat for whom a gate keeps from the free agent', async () => {
+    const { ask } = queueBefore([
+      { models: ['m'], capacity: 1, region: 'north' },
+      { models: ['m'], capacity: 1, region: 'south' },
+    ]);
+    const inRegion = (region: string) => ask('m', [], { match: { ...PLAIN_STEP.match, region } });
+    const [north, south] = [inRegion('north'), inRegion('south')];
+    const [first, second] = [inRegion('south'), inRegion('north')];
+    await settled();
+    let looks = 0;
+    const { search } = first;
+    Object.assign(search, {
+      choose: () => {
+        looks += 1;
+        return Object.getPrototypeOf(search).choose.call(search);
+      },
+    });
+    north.outcome?.seat?.release();
+    await settled();
+    assert.deepEqual([stateOf(first), stateOf(second), looks], ['waits', 'agent-0', 0]);
+    south.outcome?.seat?.release();
+    await settled();
+    assert.deepEqual([stateOf(first), looks], ['agent-1', 1]);
+  });
+
+  it('serves within a second whom a gate kept from a free agent, oldest first, once it opens', async () => {
+    const { ask, agents, timers } = queueBefore([
+      { models: ['m'], capacity: 1 },
+      { models: ['m'], capacity: 1 },
+    ]);
+    const gated = { excludeIf: [{ metric: 'waiting_requests', operator: 'gt', value: 5 }] } as const;
+    const tell = (waitingRequests: number) =>
+      agents[1]?.reportMetrics(reading({ waitingRequests }), timers.monotonicMs());
+    tell(6);
+    ask('m', [], gated);
+    const line = [ask('m', [], gated), ask('m', [], gated)];
+    tell(5);
+    timers.advance(LOOK_MS - 1);
+    await settled();
+    assert.deepEqual(line.map(stateOf), ['waits', 'waits']);
+    timers.advance(1);
+    await settled();
+    assert.deepEqual(line.map(stateOf), ['agent-1', 'waits']);
+  });
+
   it('serves the models of one agent in the order in which requests came', async () => {
     const { ask } = queueBefore([{ models: ['m', 'n'], capacity: 1 }]);
     const running = ask('m');
@@ -114,6 +163,20 @@ describe('SeatQueue', () => {
     assert.deepEqual([stateOf(waiter), stateOf(newcomer)], ['agent-0', 'waits']);
   });
 
+  it('offers them every agent that the newcomer could use, not only the one it would get', async () => {
+    const { ask, agents } = queueBefore([
+      { models: ['m'], capacity: 1 },
+      { models: ['m'], capacity: 1 },
+    ]);
+    for (const agent of agents) agent.take();
+    const line = [ask('m'), ask('m')];
+    await settled();
+    for (const agent of agents) Object.defineProperty(agent.setting, 'capacity', { value: 2 });
+    const newcomer = ask('m');
+    await settled();
+    assert.deepEqual([...line, newcomer].map(stateOf), ['agent-0', 'agent-1', 'waits']);
+  });
+
   it('takes each slot only once for that: a turn, and a trial, are not given to nobody', async () => {
     const { ask, agents } = queueBefore([
       { models: ['m'], capacity: 1 },
@@ -133,7 +196,7 @@ describe('SeatQueue', () => {
   });
 
   it('has a line for each capability of a model', async () => {
-    const { queue, registry, agents, ask } = queueBefore([{ models: ['m'], capacity: 1 }], 1);
+    const { queue, registry, timers, agents, ask } = queueBefore([{ models: ['m'], capacity: 1 }], 1);
     const setting = {
       id: 'e',
       engine: 'vllm',
@@ -146,14 +209,8 @@ describe('SeatQueue', () => {
     const release = embedder.take();
     agents[0]?.take();
     const chat = ask('m');
-    const search: SeatSearch = {
-      ...chat.search,
-      capability: 'embedding',
-      takeSeat: () => {
-        const held = embedder.take();
-        return held === undefined ? undefined : { agent: embedder, release: held };
-      },
-    };
+    const request = { model: 'm', endpoint: endpointOf('/v1/embeddings'), headers: new Headers() };
+    const search = new AgentChoice(request, { registry, timers, policies: new PolicyStore() });
     const taking = queue.take(search, new AbortController().signal);
     release?.();
     assert.equal((await taking)?.agent, embedder, 'the line of the chats is full, this one is not');

@@ -13,6 +13,7 @@ import {
 import { SeatQueue } from '../../src/dispatch/queue.ts';
 import type { RequestEnd } from '../../src/dispatch/request-life.ts';
 import { ok } from '../../src/lib/result.ts';
+import { type PolicySet, PolicyStore } from '../../src/policy/store.ts';
 import { ENDPOINTS } from '../../src/routing/endpoint.ts';
 import { bunRuntime } from '../../src/runtime/bun.ts';
 import { FakeTimers } from '../agents/fake-timers.ts';
@@ -38,6 +39,10 @@ export interface TestSite {
   readonly failedTries: string[];
   /** Model and seconds of every wait that ended with a slot. */
   readonly waits: (readonly [model: string, seconds: number])[];
+  /** `primary` or `fallback` for every answer that was used. */
+  readonly routed: string[];
+  /** What the steps lacked, for every request that none had an agent for. */
+  readonly exhaustions: string[];
   readonly shutdown: AbortController;
   /** Dispatches one chat request; the fields given replace its own. */
   ask(request?: Partial<DispatchRequest>): Promise<DispatchOutcome>;
@@ -48,16 +53,18 @@ interface SiteSettings extends Partial<AgentSetting> {
   readonly fetch?: EngineFetch;
   /** None waits unless this is given. */
   readonly queueDepth?: number;
+  /** The built-in policy by default. */
+  readonly policies?: PolicySet;
   readonly streamMaxDurationMs?: number;
 }
 
 /** A site whose healthy agents front the engines at these URLs. */
 export function testSite(
   urls: readonly string[],
-  { fetch = engineFetch, queueDepth = 0, streamMaxDurationMs, ...setting }: SiteSettings = {},
+  { fetch = engineFetch, queueDepth = 0, policies, streamMaxDurationMs, ...setting }: SiteSettings = {},
 ): TestSite {
   const timers = new FakeTimers();
-  const registry = new AgentRegistry(() => undefined);
+  const registry = new AgentRegistry(() => undefined, { nowMs: Date.now, monotonicMs: () => timers.monotonicMs() });
   const agents = urls.map((backendUrl, index) => addAgent(registry, { id: `agent-${index}`, backendUrl, ...setting }));
   const client = new AbortController();
   const shutdown = new AbortController();
@@ -65,11 +72,13 @@ export function testSite(
   const errorCodes: string[] = [];
   const failedTries: string[] = [];
   const waits: (readonly [string, number])[] = [];
+  const routed: string[] = [];
+  const exhaustions: string[] = [];
   const onWaited = (model: string, seconds: number) => void waits.push([model, seconds]);
   const ports: DispatchPorts = {
     registry,
     queue: new SeatQueue({ registry, timers, depth: queueDepth, onWaited }),
-    maxTries: 3,
+    policies: new PolicyStore(policies),
     timers,
     fetch,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
@@ -77,6 +86,8 @@ export function testSite(
     streamMaxDurationMs,
     shutdown: shutdown.signal,
     onFailedTry: (agent, _requestId, reason) => void failedTries.push(`${agent.setting.id}: ${reason}`),
+    onRouted: (_model, isFallback) => void routed.push(isFallback ? 'fallback' : 'primary'),
+    onExhausted: (_model, _requestId, findings) => void exhaustions.push(findings),
     errorBody: (code, message) => {
       errorCodes.push(code);
       return JSON.stringify({ type: 'error', error: { code, message } });
@@ -84,7 +95,8 @@ export function testSite(
   };
   const ask = (request: Partial<DispatchRequest> = {}) =>
     dispatch({ ...chatRequest(), clientGone: client.signal, onEnd: (end) => ends.push(end), ...request }, ports);
-  return { timers, registry, agents, ports, ends, client, errorCodes, failedTries, waits, shutdown, ask };
+  const told = { ends, errorCodes, failedTries, waits, routed, exhaustions };
+  return { timers, registry, agents, ports, client, shutdown, ask, ...told };
 }
 
 /** A healthy agent. */

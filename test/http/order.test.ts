@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { reading } from '../agents/readings.ts';
+import { eventually } from '../support/eventually.ts';
 import type { KEYS } from '../support/test-keys.ts';
 import { bearer, FIXTURE_MAP, placement, type TestRouterSettings } from '../support/test-router.ts';
 import { untouched } from './body-reading.ts';
@@ -80,6 +82,37 @@ describe('the order of handling', () => {
     const release = site.ports.agents.all()[0]?.take();
     assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '503 no_capacity');
     release?.();
+    assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '200');
+  });
+
+  it('answers 503 and does not redirect while others wait for the local agent, as many as may (R-022)', async () => {
+    const site = siteA({ agents: [{ models: ['m'], capacity: 1 }], queueDepth: 1 });
+    const release = site.ports.agents.all()[0]?.take();
+    const waiting = outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1')));
+    await eventually('one waits', async () => (await site.metric('hivenet_queue_depth{model="m"}')) === 1 || undefined);
+    assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '503 no_capacity');
+    release?.();
+    assert.equal(await waiting, '200');
+  });
+
+  it('answers 503 and does not redirect while exclude_if holds the only agent back (R-023)', async () => {
+    const site = siteA({ agents: [{ models: ['m'] }] });
+    const policy = 'routing_policy: {exclude_if: {waiting_requests: {gt: 5}}}';
+    assert.equal((await site.admin('PUT', '/admin/policy', policy)).status, 200);
+    const tell = (waitingRequests: number) =>
+      site.ports.agents.all()[0]?.reportMetrics(reading({ waitingRequests }), performance.now());
+    tell(6);
+    assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '503 no_agents_available');
+    assert.equal(await site.metric('hivenet_policy_exhausted_total{model="m"}'), 1);
+    tell(5);
+    assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '200');
+  });
+
+  it('answers 503 and does not redirect where match leaves no agent (R-023)', async () => {
+    const site = siteA({ agents: [{ models: ['m'], region: 'south' }] });
+    await site.admin('PUT', '/admin/policy/models/of-m', 'models: [m]\nrouting_policy: {match: {region: north}}');
+    assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '503 no_agents_available');
+    await site.admin('DELETE', '/admin/policy/models/of-m');
     assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '200');
   });
 

@@ -25,6 +25,7 @@ export function agent(fields: Partial<PolicyAgent> = {}): PolicyAgent {
     active: 0,
     capacity: 10,
     lastTaken: 0,
+    standing: 'trusted',
     record: undefined,
     engineMetrics: undefined,
     hardware: undefined,
@@ -33,9 +34,9 @@ export function agent(fields: Partial<PolicyAgent> = {}): PolicyAgent {
 }
 
 /** Figures that were taken `ageMs` ago. */
-export function record(figures: Partial<RecordFigures>, ageMs = 0): Taken<RecordFigures> {
+export function record(figures: Partial<RecordFigures>, ageMs = 0): RecordFigures {
   const none = { successRate: undefined, srttMs: undefined, consecutiveFailures: undefined };
-  return { metrics: { ...none, ...figures }, takenMs: NOW_MS - ageMs };
+  return { ...none, ...figures, takenMs: NOW_MS - ageMs };
 }
 
 export function engineMetrics(figures: Partial<EngineFigures>, ageMs = 0): Taken<EngineFigures> {

@@ -140,7 +140,7 @@ function naivelyServes({ match: asked, excludeIf }: Step, subject: PolicyAgent, 
     if (NOW_MS - (taken?.takenMs ?? 0) > (isRecord ? 30_000 : 10_000)) continue;
     const percent = subject.hardware?.metrics.cpuUsagePercent;
     const found = {
-      success_rate: subject.record?.metrics.successRate,
+      success_rate: subject.record?.successRate,
       kv_cache_utilization: subject.engineMetrics?.metrics.kvCacheUse,
       cpu_usage_percent: percent === undefined ? undefined : percent / 100,
     }[metric as (typeof NAIVE)[number]];

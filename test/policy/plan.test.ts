@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { parsePolicy } from '../../src/policy/document.ts';
-import { describeFindings, exhaustionCode } from '../../src/policy/exhaustion.ts';
+import { describeFindings, exhaustionCode, FINDINGS_MAX_CHARACTERS } from '../../src/policy/exhaustion.ts';
 import {
   type FailedTry,
   mayServePlan,
@@ -148,6 +148,20 @@ describe('selectFromPlan()', () => {
 
   it('says so when nobody has the model', () => {
     assert.equal(selected([]), 'exhausted routing_policy: no agents | any: no agents → no_agents_available');
+  });
+});
+
+describe('describeFindings()', () => {
+  it('has a bound', () => {
+    const findings = (count: number) => {
+      const step = { ...PRIMARY, name: 'x'.repeat(88) };
+      return Array.from({ length: count }, () => ({ kind: 'empty', bars: new Map(), step }) as const);
+    };
+    const whole = describeFindings(findings(19));
+    assert.ok(whole.length <= FINDINGS_MAX_CHARACTERS && whole.endsWith('no agents'), `${whole.length}`);
+    const cut = describeFindings(findings(20));
+    assert.equal(cut.length, FINDINGS_MAX_CHARACTERS + 1);
+    assert.ok(cut.endsWith('…') && cut.startsWith(whole));
   });
 });
 

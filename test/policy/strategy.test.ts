@@ -153,3 +153,32 @@ describe('choose()', () => {
       ));
   }
 });
+
+describe('choose() by standing, whatever the strategy', () => {
+  const failing = (id: string, standing: PolicyAgent['standing'], active = 0) => busy(id, active, 10, { standing });
+
+  for (const strategy of STRATEGIES) {
+    it(`gives a trial first and passes over until nobody else has a slot: ${strategy}`, () => {
+      const over = failing('a', 'passed_over');
+      assert.equal(chosen(strategy, [over, busy('b', 9)]), 'b');
+      assert.equal(chosen(strategy, [over, busy('b', 10)]), 'a');
+      assert.equal(chosen(strategy, [over, busy('b', 0), failing('c', 'trial', 9)]), 'c');
+      assert.equal(chosen(strategy, [failing('a', 'trial', 2), failing('c', 'trial', 1)]), 'c', 'then as usual');
+    });
+  }
+
+  it('draws no session away from home for a trial, but sends it from a home that is passed over', () => {
+    const ids = ['a', 'b', 'c'];
+    const home = homeAgent(
+      Buffer.from('conv'),
+      ids.map((id) => ({ id })),
+    )?.id;
+    const [other, third] = ids.filter((id) => id !== home);
+    assert.ok(home !== undefined && other !== undefined && third !== undefined);
+    const among = (...agents: readonly PolicyAgent[]) => chosen('session-affinity', agents, 'conv');
+    assert.equal(among(busy(home, 9), failing(other, 'trial'), busy(third, 0)), home);
+    assert.equal(among(failing(home, 'trial', 9), busy(other, 0), busy(third, 0)), home);
+    assert.equal(among(failing(home, 'passed_over'), busy(other, 9), busy(third, 8)), third);
+    assert.equal(among(failing(home, 'passed_over', 9), failing(other, 'passed_over'), busy(third, 10)), home);
+  });
+});

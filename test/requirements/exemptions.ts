@@ -37,7 +37,7 @@ export const EXEMPTIONS: readonly Exemption[] = [
     requirement: 'R-022',
     waitsFor: 'policies and providers',
     isPartly: true,
-    reason: 'a full agent is tested; there is no wait queue and no shed gate',
+    reason: 'a full agent and a full queue are tested; there is no shed gate',
   },
   { requirement: 'R-032', waitsFor: 'policies and providers', reason: 'no fallback_provider' },
   { requirement: 'R-033', waitsFor: 'policies and providers', reason: 'no fallback_provider' },

@@ -16,7 +16,7 @@ import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
 import { Turns } from '../../src/http/turns.ts';
 import type { Result } from '../../src/lib/result.ts';
 import { complete } from '../../src/lib/steps.ts';
-import { PolicyStore } from '../../src/policy/store.ts';
+import { type PolicySet, PolicyStore } from '../../src/policy/store.ts';
 import { parseSecretsVariable } from '../../src/redirect/keyring.ts';
 import { UsedTokenLedger } from '../../src/redirect/ledger.ts';
 import { AliasStore } from '../../src/routing/alias-store.ts';
@@ -68,6 +68,10 @@ export interface TestRouterSettings {
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
   /** The engine behind every agent; by default it echoes the request it was sent as JSON. */
   readonly engine?: EngineFetch;
+  /** The built-in policy by default. */
+  readonly policies?: PolicySet;
+  /** Requests that may wait for one model; none by default. */
+  readonly queueDepth?: number;
   readonly maxRequestBytes?: number;
   readonly bodyMemoryBytes?: number;
   readonly adminMemoryBytes?: number;
@@ -137,11 +141,17 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     queueDepths: () => queue.depths(),
   };
   const metrics = createMetrics(sources, 'test');
-  const queue = new SeatQueue({ registry: agents, timers: systemTimers, depth: 0, onWaited: metrics.queueWaited });
+  const queue = new SeatQueue({
+    registry: agents,
+    timers: systemTimers,
+    depth: settings.queueDepth ?? 0,
+    onWaited: metrics.queueWaited,
+  });
+  const policies = new PolicyStore(settings.policies);
   const dispatchPorts = {
     registry: agents,
+    policies,
     queue,
-    maxTries: 3,
     fetch: engine,
     timers: systemTimers,
     requestTimeoutMs: 60_000,
@@ -150,6 +160,8 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     shutdown: new AbortController().signal,
     errorBody: errorText,
     onFailedTry: () => undefined,
+    onRouted: metrics.policy.routed,
+    onExhausted: metrics.policy.exhausted,
   };
   const ports: RouterPorts = {
     version: 'test',
@@ -162,7 +174,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     agents,
     registrations: new RegistrationStream(),
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
-    policies: new PolicyStore(),
+    policies,
     providers: new Set(),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),

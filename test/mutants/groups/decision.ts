@@ -46,8 +46,7 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
     'response ?? stayOrThrow(stay(local),',
     "response ?? stayOrThrow({ kind: 'notFound' },",
   ],
-  'X-Session-ID does not count': ["arrival.headers.get('x-session-id') ?? ''", "''"],
-  'X-Session-ID is hashed as UTF-8': ["?? '', 'latin1')", "?? '')"],
+  'a session does not count': ['session: sessionOf(arrival.headers)', 'session: new Uint8Array()'],
   'the choice forgets how the request came': [
     'passage: asked.admitted.passage',
     'passage: { hops: 0, origin: undefined }',
@@ -65,6 +64,11 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
     "RouterError('no_agents_available', `No agent that",
     "RouterError('model_not_found', `No agent that",
   ],
+});
+
+const SESSION: readonly Mutant[] = mutantsOf('src/routing/session.ts', ['test/http/home-sites.test.ts'], {
+  'X-Session-ID does not count': ["headers.get('x-session-id') ?? ''", "''"],
+  'X-Session-ID is hashed as UTF-8': ["?? '', 'latin1')", "?? '')"],
 });
 
 const ASKED: readonly Mutant[] = mutantsOf(
@@ -127,4 +131,4 @@ const ENDPOINTS: readonly Mutant[] = mutantsOf(
   },
 );
 
-export const DECISION: readonly Mutant[] = [...HANDLING, ...ASKED, ...ROUTE, ...ENDPOINTS];
+export const DECISION: readonly Mutant[] = [...HANDLING, ...SESSION, ...ASKED, ...ROUTE, ...ENDPOINTS];
