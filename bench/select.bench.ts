@@ -1,11 +1,17 @@
-// Choosing the agent of one request under a policy with six gates and a fallback chain, against its floor: for a session
-// one hash an agent, else one look at each agent. It runs for every request and every wake-up.
+// Choosing the agent of one request under a policy with six gates and a fallback chain, and by dispatch without one, against
+// their floor: for a session one hash an agent, else one look at each agent. It runs for every request and every wake-up.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { AgentRegistry } from '../src/agents/registry.ts';
+import { systemTimers } from '../src/agents/timers.ts';
+import { AgentChoice } from '../src/dispatch/agent-choice.ts';
+import { ok } from '../src/lib/result.ts';
 import { parsePolicy } from '../src/policy/document.ts';
 import { planOf, selectFromPlan } from '../src/policy/plan.ts';
 import type { Strategy } from '../src/policy/policy.ts';
+import { PolicyStore } from '../src/policy/store.ts';
+import { ENDPOINTS } from '../src/routing/endpoint.ts';
 import { agent, engineMetrics, NOW_MS, record } from '../test/policy/agents.ts';
 import { type Measured, report } from './report.ts';
 
@@ -47,9 +53,32 @@ function selecting(strategy: Strategy, count: number): Measured {
   return { name: `${strategy}, ${count} agents`, run, floor: isHashing ? hash : look, atMost: isHashing ? 10 : 200 };
 }
 
-await report(
-  'Agent selection',
-  (['least-loaded', 'lowest-latency', 'session-affinity'] as const).flatMap((strategy) =>
-    [3, 30, 300].map((count) => selecting(strategy, count)),
+/** Everything that dispatch does to find the agent of a request by the built-in policy. */
+function dispatching(count: number): Measured {
+  const registry = new AgentRegistry(() => undefined);
+  const agents = Array.from({ length: count }, (_, index) => {
+    const backendUrl = `http://engine-${index}`;
+    const engine = { engine: 'vllm', capability: 'llm', models: ['m'], capacity: 10 } as const;
+    const one = registry.add({ id: `agent-${index}`, backendUrl, ...engine });
+    one.reportProbe(ok(['m']));
+    for (let slot = 0; slot < index % 5; slot += 1) one.take();
+    return one;
+  });
+  const ports = { registry, policies: new PolicyStore(), timers: systemTimers };
+  const endpoint = ENDPOINTS.find(({ path }) => path === '/v1/chat/completions');
+  assert.ok(endpoint !== undefined);
+  const request = { model: 'm', endpoint, headers: new Headers() };
+  const run = () => new AgentChoice(request, ports).choose();
+  assert.notEqual(typeof run(), 'string');
+  const floor = () => agents.filter(({ active, setting }) => active < setting.capacity);
+  return { name: `dispatch without a policy, ${count} agents`, run, floor, atMost: 200 };
+}
+
+const COUNTS = [3, 30, 300] as const;
+
+await report('Agent selection', [
+  ...(['least-loaded', 'lowest-latency', 'session-affinity'] as const).flatMap((strategy) =>
+    COUNTS.map((count) => selecting(strategy, count)),
   ),
-);
+  ...COUNTS.map(dispatching),
+]);
