@@ -4,11 +4,12 @@
 import { Buffer } from 'node:buffer';
 import * as v from 'valibot';
 import { fault, ok, type Result } from '../lib/result.ts';
+import { type Broken, describeBroken, locate, toBroken, toPlain } from '../lib/schema-faults.ts';
 import { complete } from '../lib/steps.ts';
-import { type JsonValue, parseStrictJson, shortDocument } from '../lib/strict-json.ts';
-import { type Path, parseStrictYaml } from '../lib/strict-yaml.ts';
+import { parseStrictJson, shortDocument } from '../lib/strict-json.ts';
+import { parseStrictYaml } from '../lib/strict-yaml.ts';
 import { tellFaults } from '../lib/tell-faults.ts';
-import { AgentId, COMMON_FIELDS, EngineKey, ID_RULE, KeyFile, REQUIRED, strict } from './agent-fields.ts';
+import { AgentId, COMMON_FIELDS, EngineKey, ID_RULE, KeyFile, strict } from './agent-fields.ts';
 import type { AgentSetting } from './agent-setting.ts';
 import { ENGINES } from './engines/engines.ts';
 import { AGENTS_MAX } from './registry.ts';
@@ -37,12 +38,6 @@ type Fields = Omit<v.InferOutput<typeof PushedAgent>, 'id' | 'api_key'>;
 /** The key that a file holds; the fault tells why there is none, and nothing of the contents. */
 export type ReadKey = (path: string) => Result<string, string>;
 
-/** One broken rule, and where; never a value. */
-interface Broken {
-  readonly path: Path;
-  readonly rule: string;
-}
-
 /**
  * Reads `agents:` with a list. Faults are lines such as `line 3, column 18: agents[0].backend_url: URL must …`, at least
  * one. `agents: []` is no agents; an empty file, as an editor leaves one for a moment, is refused.
@@ -52,13 +47,7 @@ export function parseAgentsFile(text: string, readKey: ReadKey): Result<readonly
   const document = parseStrictYaml(text, MAX_DEPTH);
   if (!document.ok) return fault(document.fault.map((at) => `line ${at.line}, column ${at.column}: ${at.rule}`));
   const agents = readFileAgents(toPlain(document.value.value), readKey);
-  if (agents.ok) return agents;
-  const lineOf = (broken: Broken): string => {
-    const isMissing = broken.rule === REQUIRED;
-    const { line, column } = document.value.positionOf(isMissing ? broken.path.slice(0, -1) : broken.path);
-    return `line ${line}, column ${column}: ${describe(broken)}`;
-  };
-  return fault(tellFaults(agents.fault, lineOf));
+  return agents.ok ? agents : fault(tellFaults(agents.fault, (broken) => locate(document.value, broken)));
 }
 
 /**
@@ -70,14 +59,14 @@ export function parsePushedAgent(bytes: Uint8Array, id: string): Result<AgentSet
   const document = complete(parseStrictJson(bytes, { limits: JSON_LIMITS }));
   if (!document.ok) return fault([`body: ${document.fault}`]);
   const parsed = v.safeParse(PushedAgent, toPlain(document.value));
-  if (!parsed.success) return fault(tellFaults(parsed.issues.map(toBroken), describe));
+  if (!parsed.success) return fault(tellFaults(parsed.issues.map(toBroken), describeBroken));
   const { id: named = id, api_key: apiKey, ...fields } = parsed.output;
   const rules = [
     ...(v.is(AgentId, id) ? [] : [{ path: ['id'], rule: ID_RULE }]),
     ...(named === id ? [] : [{ path: ['id'], rule: 'must be the ID of the path, or left out' }]),
     ...capabilityFault(fields),
   ];
-  return rules.length === 0 ? ok(settingOf(id, fields, apiKey)) : fault(tellFaults(rules, describe));
+  return rules.length === 0 ? ok(settingOf(id, fields, apiKey)) : fault(tellFaults(rules, describeBroken));
 }
 
 function readFileAgents(document: unknown, readKey: ReadKey): Result<readonly AgentSetting[], readonly Broken[]> {
@@ -132,37 +121,4 @@ function settingOf(id: string, fields: Fields, apiKey: string | undefined): Agen
     deploymentId: fields.deployment_id,
     replicaId: fields.replica_id,
   });
-}
-
-function toPlain(value: JsonValue): unknown {
-  switch (value.kind) {
-    case 'object':
-      return Object.fromEntries([...value.members].map(([name, member]) => [name, toPlain(member)]));
-    case 'array':
-      return value.items.map(toPlain);
-    case 'number':
-      return Number(value.lexeme);
-    case 'null':
-      return null;
-    case 'string':
-    case 'boolean':
-      return value.value;
-    case 'shaped':
-      throw new Error('Nothing shapes the items of an agent document');
-  }
-}
-
-function toBroken(issue: v.BaseIssue<unknown>): Broken {
-  const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)));
-  return { path, rule: issue.message };
-}
-
-function describe({ path, rule }: Broken): string {
-  const name = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${fieldName(step)}`)).join('');
-  return `${name === '' ? 'document' : name.replace(/^\./, '')}: ${rule}`;
-}
-
-/** An unknown field may be called anything. */
-function fieldName(name: string): string {
-  return /^[a-z_]{1,64}$/.test(name) ? name : JSON.stringify(name.slice(0, 64).toWellFormed());
 }

@@ -3,6 +3,7 @@
 
 import * as v from 'valibot';
 import { isText, NAME_MAX_BYTES, textRule } from '../lib/name.ts';
+import { REQUIRED } from '../lib/schema-faults.ts';
 import { CAPABILITIES } from '../routing/endpoint.ts';
 import { DEFAULT_CAPACITY, ENGINE_NAMES } from './agent-setting.ts';
 import { formatBackendUrl, parseBackendUrl } from './backend-url.ts';
@@ -91,8 +92,6 @@ export const COMMON_FIELDS = {
   deployment_id: v.optional(Name),
   replica_id: v.optional(Name),
 };
-
-export const REQUIRED = 'is required';
 
 const AnObject = v.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
