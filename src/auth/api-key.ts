@@ -5,7 +5,9 @@ import { hash } from 'node:crypto';
 import type { KeyQuota } from './key-quota.ts';
 
 export interface ApiKey {
-  /** 1 to 256 bytes, unique in the registry. A redirect token names the key by it. */
+  /**
+   * 1 to 256 bytes, unique in the registry. A redirect token names the key by it (R-104). Empty for a key of an auth file.
+   */
   readonly id: string;
   /** SHA-256 of the secret's bytes, 64 lower-case hexadecimal characters, unique in the registry. */
   readonly keyHash: string;

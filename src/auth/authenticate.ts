@@ -3,10 +3,15 @@
 
 import { type ApiKey, isUsable } from './api-key.ts';
 import { type Credentials, hashShownKey, shownKeys } from './credentials.ts';
+import type { KeyQuota } from './key-quota.ts';
 import type { KeyRegistry } from './key-registry.ts';
+import type { StaticKeys } from './static-keys.ts';
 
-/** `none` lets everyone in; `dynamic` knows the pushed keys. */
-export type ClientAuth = { readonly mode: 'none' } | { readonly mode: 'dynamic'; readonly registry: KeyRegistry };
+/** `none` lets everyone in; `api-key` knows the keys of an auth file, `dynamic` the pushed ones. */
+export type ClientAuth =
+  | { readonly mode: 'none' }
+  | { readonly mode: 'api-key'; readonly keys: StaticKeys }
+  | { readonly mode: 'dynamic'; readonly registry: KeyRegistry };
 
 /** Whether nobody can be known yet: keys live in memory and have not been pushed since the start (api.md §10). */
 export function isWaitingForKeys(auth: ClientAuth): boolean {
@@ -14,20 +19,21 @@ export function isWaitingForKeys(auth: ClientAuth): boolean {
 }
 
 export interface Caller {
-  /** Empty in mode `none` (D-30), never empty otherwise. */
+  /** Empty in the modes `none` (D-30) and `api-key`, never empty in `dynamic`. */
   readonly keyId: string;
   readonly owner: string;
-  /** Undefined: every model. */
-  readonly allowedModels: ReadonlySet<string> | undefined;
+  /** Exact names; undefined: every model. Limits per model are an allowlist, beside which the declared one is nothing (R-020). */
+  readonly allowedModels: Pick<ReadonlySet<string>, 'has'> | undefined;
+  readonly quota: KeyQuota | undefined;
 }
 
-const ANYONE: Caller = Object.freeze({ keyId: '', owner: 'default', allowedModels: undefined });
+const ANYONE: Caller = Object.freeze({ keyId: '', owner: 'default', allowedModels: undefined, quota: undefined });
 
 /** The caller of a new request, or undefined: 401. Of two credentials the first alone decides (E1). */
 export function authenticate(auth: ClientAuth, credentials: Credentials, nowMs: number): Caller | undefined {
   if (auth.mode === 'none') return ANYONE;
   const [shown] = shownKeys(credentials);
-  const key = shown === undefined ? undefined : findKey(auth.registry, shown);
+  const key = shown === undefined ? undefined : findKey(auth.mode === 'dynamic' ? auth.registry : auth.keys, shown);
   return key !== undefined && isUsable(key, nowMs) ? callerOf(key) : undefined;
 }
 
@@ -41,11 +47,13 @@ export function authenticateFallback(auth: ClientAuth, credentials: Credentials,
 
 /**
  * Check 6 for the key ID of a token: known, enabled and unexpired here, and the key of *every* credential sent
- * (R-104 to R-107, E1). In mode `none` only the empty ID passes, which no pushed key has, and credentials do not count.
+ * (R-104 to R-107, E1). In mode `none` only the empty ID passes, which no pushed key has, and credentials do not count. In
+ * mode `api-key` none does: static keys have no ID.
  */
 export function tokenKeyMatches(auth: ClientAuth, credentials: Credentials, nowMs: number): (keyId: string) => boolean {
   return (keyId) => {
     if (auth.mode === 'none') return keyId === '';
+    if (auth.mode === 'api-key') return false;
     const key = auth.registry.byId(keyId);
     if (key === undefined || !isUsable(key, nowMs)) return false;
     return shownKeys(credentials).every((shown) => findKey(auth.registry, shown) === key);
@@ -58,20 +66,21 @@ export function tokenKeyMatches(auth: ClientAuth, credentials: Credentials, nowM
  */
 export function callerOfKey(auth: ClientAuth, keyId: string): Caller | undefined {
   if (auth.mode === 'none') return keyId === '' ? ANYONE : undefined;
+  if (auth.mode === 'api-key') return undefined;
   const key = auth.registry.byId(keyId);
   return key?.enabled ? callerOf(key) : undefined;
 }
 
-/** Exact, case-sensitive names (api.md §12). */
+/** Exact, case-sensitive names (api.md §12); also which models a listing shows. */
 export function mayUseModel(caller: Caller, model: string): boolean {
   return caller.allowedModels === undefined || caller.allowedModels.has(model);
 }
 
-function findKey(registry: KeyRegistry, shown: string): ApiKey | undefined {
+function findKey(keys: Pick<KeyRegistry, 'byHash'>, shown: string): ApiKey | undefined {
   const hash = hashShownKey(shown);
-  return hash === undefined ? undefined : registry.byHash(hash);
+  return hash === undefined ? undefined : keys.byHash(hash);
 }
 
-function callerOf({ id, owner, allowedModels }: ApiKey): Caller {
-  return { keyId: id, owner, allowedModels };
+function callerOf({ id, owner, allowedModels, quota }: ApiKey): Caller {
+  return { keyId: id, owner, allowedModels: quota?.perModel ?? allowedModels, quota };
 }

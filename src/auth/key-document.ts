@@ -3,22 +3,20 @@
 
 import * as v from 'valibot';
 import { fault, ok, type Result } from '../lib/result.ts';
+import { REQUIRED } from '../lib/schema-faults.ts';
 import type { Steps } from '../lib/steps.ts';
 import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
 import type { ApiKey } from './api-key.ts';
-import { boundedList, describeIssue, fitsName, jsonObject, NAME_MAX_BYTES, Name } from './key-fields.ts';
+import { boundedList, describeIssue, JsonObject, jsonObject, Name, OccupancyShare, Preview } from './key-fields.ts';
 import { formatQuota, KEY_MODELS_MAX, Quota } from './key-quota.ts';
+import { KEYS_MAX } from './key-registry.ts';
 
 /** Of a replacement as JSON text (api.md §2, D-60). */
 export const KEYS_MAX_BYTES = 16 * 1024 * 1024;
-/** Most keys in one replacement, and so in the registry. */
-export const KEYS_MAX = 100_000;
 
 const HASH_RULE = 'must be 64 hexadecimal characters';
-const PREVIEW_RULE = `must be Unicode text of at most ${NAME_MAX_BYTES} bytes`;
 const ENABLED_RULE = 'must be true or false';
 const EXPIRY_RULE = 'must be an RFC 3339 time such as 2026-12-31T23:59:59Z, or empty';
-const SHARE_RULE = 'must be a number from 0 to 1';
 
 const Expiry = v.pipe(
   v.string(EXPIRY_RULE),
@@ -35,17 +33,14 @@ const KeyEntry = v.pipe(
   jsonObject({
     id: Name,
     key_hash: v.pipe(v.string(HASH_RULE), v.regex(/^[0-9A-Fa-f]{64}$/, HASH_RULE), v.toLowerCase()),
-    key_preview: v.nullish(v.pipe(v.string(PREVIEW_RULE), v.check(fitsName, PREVIEW_RULE)), ''),
+    key_preview: v.nullish(Preview, ''),
     owner: Name,
     name: Name,
     enabled: v.nullish(v.boolean(ENABLED_RULE), false),
     expires_at: v.nullish(Expiry),
     allowed_models: v.nullish(boundedList(Name, KEY_MODELS_MAX), []),
     quota: v.nullish(Quota),
-    max_occupancy_share: v.nullish(
-      v.pipe(v.number(SHARE_RULE), v.minValue(0, SHARE_RULE), v.maxValue(1, SHARE_RULE)),
-      0,
-    ),
+    max_occupancy_share: v.nullish(OccupancyShare, 0),
   }),
   v.transform(
     (entry): ApiKey => ({
@@ -103,6 +98,24 @@ export function* formatKeys(keys: readonly ApiKey[]): Generator<string, void, un
   yield '{"keys":[';
   for (const [index, key] of keys.entries()) yield `${index === 0 ? '' : ','}${JSON.stringify(formatKey(key))}`;
   yield `],"count":${keys.length}}`;
+}
+
+export interface KeyUpsert {
+  /** As in a replacement; one version covers the whole registry. */
+  readonly version: string;
+  readonly key: ApiKey;
+}
+
+/**
+ * Reads the parsed JSON of `PUT /admin/api-keys/{id}`: `version` beside the fields of an entry, whose ID is that of the path
+ * whatever the document says. The fault names field and rule, `key_hash: <rule>`, and holds no value but model names.
+ */
+export function parseKeyUpsert(document: unknown, id: string): Result<KeyUpsert, string> {
+  const versioned = v.safeParse(v.pipe(JsonObject, v.looseObject({ version: Name }, REQUIRED)), document);
+  if (!versioned.success) return fault(describeIssue(versioned.issues[0]));
+  const entry = v.safeParse(KeyEntry, { ...versioned.output, id }, { abortEarly: true });
+  if (!entry.success) return fault(describeIssue(entry.issues[0]));
+  return ok({ version: versioned.output.version, key: entry.output });
 }
 
 /** The entry as pushed, in JSON's terms, without what was not declared; the hash is write-only (api.md §10.3, A2). */

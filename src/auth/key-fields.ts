@@ -3,15 +3,25 @@
 
 import { Buffer } from 'node:buffer';
 import * as v from 'valibot';
+import { REQUIRED } from '../lib/schema-faults.ts';
 
 /** Longest ID, owner, name, preview, version or model name, in UTF-8 bytes. */
-export const NAME_MAX_BYTES = 256;
+const NAME_MAX_BYTES = 256;
 
 /** Text of 1 to 256 bytes. One predicate, no pipe: a push can hold two million of them. */
 export const Name = v.custom<string>(
   (value) => typeof value === 'string' && value !== '' && fitsName(value),
   `must be Unicode text of 1 to ${NAME_MAX_BYTES} bytes`,
 );
+
+const PREVIEW_RULE = `must be Unicode text of at most ${NAME_MAX_BYTES} bytes`;
+const SHARE_RULE = 'must be a number from 0 to 1';
+
+/** What an operator recognises a key by; may be empty. */
+export const Preview = v.pipe(v.string(PREVIEW_RULE), v.check(fitsName, PREVIEW_RULE));
+
+/** Of a model's occupancy budget; 0: unset. */
+export const OccupancyShare = v.pipe(v.number(SHARE_RULE), v.minValue(0, SHARE_RULE), v.maxValue(1, SHARE_RULE));
 
 /** Any JSON object, not looked into; `v.object` alone would take a list for an object without members. */
 export const JsonObject = v.custom<Readonly<Record<string, unknown>>>(
@@ -21,7 +31,7 @@ export const JsonObject = v.custom<Readonly<Record<string, unknown>>>(
 
 /** A JSON object with these members. Others are ignored (api.md §10.1). */
 export function jsonObject<const Members extends v.ObjectEntries>(members: Members) {
-  return v.pipe(JsonObject, v.object(members, 'is required'));
+  return v.pipe(JsonObject, v.object(members, REQUIRED));
 }
 
 /** A list of at most `max` items, counted before the first is read: a flood must not cost its reading. */
@@ -37,7 +47,7 @@ export function boundedList<const Item extends v.GenericSchema>(item: Item, max:
  * At most 256 bytes of UTF-8. A lone surrogate is refused: encoded it shares its bytes with U+FFFD, so two IDs would
  * be one in a redirect token.
  */
-export function fitsName(text: string): boolean {
+function fitsName(text: string): boolean {
   return text.length <= NAME_MAX_BYTES && Buffer.byteLength(text) <= NAME_MAX_BYTES && text.isWellFormed();
 }
 

@@ -1,5 +1,5 @@
-// The limits that a pushed key brings along: checked when pushed and given back when read (api.md §9). The charging
-// is elsewhere.
+// The limits that a key brings along, pushed or from an auth file: checked when they come in and given back when read
+// (api.md §9). What is charged against them is quota/.
 
 import * as v from 'valibot';
 import { JsonObject, jsonObject, Name } from './key-fields.ts';

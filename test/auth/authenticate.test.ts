@@ -9,6 +9,7 @@ import {
   tokenKeyMatches,
 } from '../../src/auth/authenticate.ts';
 import type { Credentials } from '../../src/auth/credentials.ts';
+import { StaticKeys } from '../../src/auth/static-keys.ts';
 import { buildKey, buildRegistry, NOW_MS, sha256Hex } from './key-builder.ts';
 
 const NONE: ClientAuth = { mode: 'none' };
@@ -23,7 +24,7 @@ const DYNAMIC: ClientAuth = {
     buildKey('void', { keyHash: sha256Hex('') }),
   ),
 };
-const ANYONE = { keyId: '', owner: 'default', allowedModels: undefined };
+const ANYONE = { keyId: '', owner: 'default', allowedModels: undefined, quota: undefined };
 
 /** What was sent: an `Authorization` value, an `x-api-key` value; undefined is a header that was not sent. */
 type Shown = readonly [authorization?: string | undefined, apiKey?: string | undefined];
@@ -73,7 +74,7 @@ describe('authenticate()', () => {
 
   it('gives key ID, owner and allowlist of the key', () => {
     const caller = authenticate(DYNAMIC, showing(['Bearer sk-one']), NOW_MS);
-    assert.deepEqual(caller, { keyId: 'one', owner: 'acme', allowedModels: new Set(['m']) });
+    assert.deepEqual(caller, { keyId: 'one', owner: 'acme', allowedModels: new Set(['m']), quota: undefined });
   });
 
   it('lets everyone in, as owner "default" without key ID, in mode none', () => {
@@ -156,7 +157,7 @@ describe('tokenKeyMatches()', () => {
 
 describe('callerOfKey()', () => {
   it('gives the caller that a token names', () => {
-    const caller = { keyId: 'one', owner: 'acme', allowedModels: new Set(['m']) };
+    const caller = { keyId: 'one', owner: 'acme', allowedModels: new Set(['m']), quota: undefined };
     assert.deepEqual(callerOfKey(DYNAMIC, 'one'), caller);
   });
 
@@ -171,7 +172,7 @@ describe('callerOfKey()', () => {
 });
 
 describe('mayUseModel()', () => {
-  const restricted = { keyId: 'k', owner: 'o', allowedModels: new Set(['m', 'n/o']) };
+  const restricted = { keyId: 'k', owner: 'o', allowedModels: new Set(['m', 'n/o']), quota: undefined };
   const cases = [
     { caller: ANYONE, model: 'anything', may: true },
     { caller: restricted, model: 'm', may: true },
@@ -186,4 +187,83 @@ describe('mayUseModel()', () => {
       assert.equal(mayUseModel(caller, model), may);
     });
   }
+});
+
+const PER_MODEL = new Map([['m', { requestsPerMinutePerReplica: 1, tokensPerDay: 2 }]]);
+const QUOTA = {
+  requestsPerMinute: undefined,
+  tokensPerDay: undefined,
+  inputTokensPerMinute: undefined,
+  outputTokensPerMinute: undefined,
+  perModel: PER_MODEL,
+};
+
+describe('limits per model as an allowlist', () => {
+  const registry = buildRegistry(
+    buildKey('strict', { quota: QUOTA }),
+    buildKey('both', { quota: QUOTA, allowedModels: new Set(['other']) }),
+    buildKey('flat', { quota: { ...QUOTA, perModel: undefined }, allowedModels: new Set(['other']) }),
+  );
+  const may = (id: string, model: string) => {
+    const caller = authenticate({ mode: 'dynamic', registry }, showing([`Bearer sk-${id}`]), NOW_MS);
+    assert.ok(caller);
+    return mayUseModel(caller, model);
+  };
+
+  it('lets a key use the models that its limits name, and no other (R-020)', () => {
+    assert.deepEqual([may('strict', 'm'), may('strict', 'other'), may('strict', '')], [true, false, false]);
+  });
+
+  it('is the whole allowlist: a declared one beside it adds and takes nothing (api.md §12)', () => {
+    assert.deepEqual([may('both', 'm'), may('both', 'other')], [true, false]);
+  });
+
+  it('is none where the limits are for all models', () => {
+    assert.deepEqual([may('flat', 'm'), may('flat', 'other')], [false, true]);
+  });
+
+  it('gives the caller of a token its limits too (R-127)', () => {
+    assert.equal(callerOfKey({ mode: 'dynamic', registry }, 'strict')?.quota, QUOTA);
+  });
+});
+
+describe('mode api-key', () => {
+  const keys = new StaticKeys([
+    buildKey('one', { id: '', owner: 'acme', quota: QUOTA }),
+    buildKey('over', { id: '', expiresAtMs: NOW_MS }),
+    buildKey('last', { id: '', expiresAtMs: NOW_MS + 1 }),
+  ]);
+  const auth: ClientAuth = { mode: 'api-key', keys };
+  const keyed = (shown: Shown) => authenticate(auth, showing(shown), NOW_MS)?.owner;
+
+  it('knows the keys of the file by either header, and gives them no key ID (api.md §8.1)', () => {
+    assert.deepEqual(authenticate(auth, showing(['Bearer sk-one']), NOW_MS), {
+      keyId: '',
+      owner: 'acme',
+      allowedModels: PER_MODEL,
+      quota: QUOTA,
+    });
+    assert.equal(keyed([undefined, 'sk-one']), 'acme');
+    assert.equal(keyed(['Bearer sk-last']), 'owner-of-last');
+  });
+
+  it('refuses no key, a wrong one, an empty one and one whose last day is over', () => {
+    for (const shown of [[], ['Bearer sk-two'], [''], ['Bearer sk-over'], ['Bearer sk-two', 'sk-one']] as const) {
+      assert.equal(keyed(shown), undefined);
+    }
+  });
+
+  it('knows no key by an ID: no token can be of a static key (R-151)', () => {
+    for (const id of ['', 'one']) {
+      assert.equal(tokenKeyMatches(auth, showing(['Bearer sk-one']), NOW_MS)(id), false);
+      assert.equal(callerOfKey(auth, id), undefined);
+    }
+  });
+
+  it('forgets the old keys when others take their place', () => {
+    const held = new StaticKeys([buildKey('one')]);
+    held.replace([buildKey('two')]);
+    const owner = (key: string) => authenticate({ mode: 'api-key', keys: held }, showing([key]), NOW_MS)?.owner;
+    assert.deepEqual([owner('sk-one'), owner('sk-two')], [undefined, 'owner-of-two']);
+  });
 });

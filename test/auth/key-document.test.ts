@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { formatKey, formatKeys, KEYS_MAX, parseKeyReplacement } from '../../src/auth/key-document.ts';
+import { formatKey, formatKeys, parseKeyReplacement, parseKeyUpsert } from '../../src/auth/key-document.ts';
+import { KEYS_MAX } from '../../src/auth/key-registry.ts';
 import { fault } from '../../src/lib/result.ts';
 import { sha256Hex } from './key-builder.ts';
 import {
@@ -245,4 +246,45 @@ describe('formatKey()', () => {
         assert.deepEqual(parseKey({ ...formatKey(key), key_hash: HASH }), key);
       }),
     ));
+});
+
+describe('parseKeyUpsert()', () => {
+  it('reads the version beside the fields of an entry, whose ID is that of the path', () => {
+    const body = {
+      version: 'rev_2',
+      ...Object(entryWith({ id: 'other', enabled: true, quota: { tokens_per_day: 5 } })),
+    };
+    const parsed = parseKeyUpsert(body, 'of-path');
+    assert.ok(parsed.ok);
+    const { version, key } = parsed.value;
+    assert.deepEqual(
+      [version, key.id, key.keyHash, key.enabled, key.quota?.tokensPerDay],
+      ['rev_2', 'of-path', HASH, true, 5],
+    );
+  });
+
+  it('needs no ID in the document, and disables a key that does not say (T17)', () => {
+    const parsed = parseKeyUpsert({ version: '1', ...Object(entryWith({ id: undefined })) }, 'k');
+    assert.ok(parsed.ok && parsed.value.key.id === 'k' && !parsed.value.key.enabled);
+  });
+
+  const refused: readonly (readonly [body: unknown, id: string, told: string])[] = [
+    [[], 'k', 'document: must be an object'],
+    [null, 'k', 'document: must be an object'],
+    [entryWith({}), 'k', 'version: is required'],
+    [{ version: '' }, 'k', `version: ${NAME_RULE}`],
+    [{ version: '1' }, 'k', 'key_hash: is required'],
+    [{ version: '1', ...Object(entryWith({})) }, '', `id: ${NAME_RULE}`],
+    [{ version: '1', ...Object(entryWith({})) }, TOO_LONG_NAME, `id: ${NAME_RULE}`],
+    [
+      { version: '1', ...Object(entryWith({ quota: { tokens_per_day: 'canary' } })) },
+      'k',
+      'quota.tokens_per_day: must be a whole number',
+    ],
+  ];
+  for (const [body, id, told] of refused) {
+    it(`refuses ${JSON.stringify(body)?.slice(0, 60)} for ${JSON.stringify(id.slice(0, 10))}: ${told}`, () => {
+      assert.deepEqual(parseKeyUpsert(body, id), fault(told));
+    });
+  }
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import type { ApiKey } from '../../src/auth/api-key.ts';
+import { KEYS_MAX, KeyRegistry } from '../../src/auth/key-registry.ts';
 import { fault, ok } from '../../src/lib/result.ts';
 import { buildKey, buildRegistry } from './key-builder.ts';
 
@@ -45,7 +46,7 @@ describe('KeyRegistry.replace()', () => {
       const registry = new KeyRegistry();
       registry.replace(held, [buildKey('old')]);
       const result = registry.replace(pushed, [buildKey('new-1'), buildKey('new-2')]);
-      assert.deepEqual(result, taken ? ok(2) : fault({ currentVersion: held }));
+      assert.deepEqual(result, taken ? ok(2) : fault({ reason: 'stale', currentVersion: held }));
       assert.equal(registry.version(), taken ? pushed : held);
       assert.deepEqual(
         registry.all().map((key) => key.id),
@@ -76,5 +77,87 @@ describe('KeyRegistry.replace()', () => {
     assert.deepEqual(registry.replace('2', []), ok(0));
     assert.equal(registry.size(), 0);
     assert.equal(registry.byHash(key.keyHash), undefined);
+  });
+});
+
+/** What the registry shows: version, and each key by both ways to it. */
+function contentOf(registry: KeyRegistry) {
+  return { version: registry.version(), keys: registry.all(), size: registry.size() };
+}
+
+function assertFound(registry: KeyRegistry, ...keys: readonly ApiKey[]): void {
+  assert.deepEqual(registry.all(), keys);
+  for (const key of keys) assert.deepEqual([registry.byId(key.id), registry.byHash(key.keyHash)], [key, key]);
+}
+
+describe('KeyRegistry.upsert()', () => {
+  it('adds a key, and replaces the whole entry of an ID, whose old hash then opens nothing', () => {
+    const registry = buildRegistry(buildKey('a'));
+    assert.deepEqual(registry.upsert('2', buildKey('b')), ok(undefined));
+    assertFound(registry, buildKey('a'), buildKey('b'));
+    const renewed = buildKey('a', { keyHash: 'f'.repeat(64), owner: 'other' });
+    assert.deepEqual(registry.upsert('3', renewed), ok(undefined));
+    assertFound(registry, renewed, buildKey('b'));
+    assert.equal(registry.byHash(buildKey('a').keyHash), undefined);
+    assert.equal(registry.version(), '3');
+  });
+
+  it('takes the same key again, under an equal version too (T19)', () => {
+    const registry = buildRegistry(buildKey('a'));
+    assert.deepEqual(registry.upsert('1', buildKey('a')), ok(undefined));
+    assertFound(registry, buildKey('a'));
+  });
+
+  it('changes nothing for an older version, which counts before all else', () => {
+    const registry = new KeyRegistry();
+    registry.replace('\u{1f600}', [buildKey('a')]);
+    const before = contentOf(registry);
+    const stale = fault({ reason: 'stale', currentVersion: '\u{1f600}' });
+    assert.deepEqual(registry.upsert('\uff5e', buildKey('b', { keyHash: buildKey('a').keyHash })), stale);
+    assert.deepEqual(contentOf(registry), before);
+  });
+
+  it('changes nothing when another ID has the hash, not even the version', () => {
+    const registry = buildRegistry(buildKey('a'), buildKey('b'));
+    const before = contentOf(registry);
+    for (const id of ['b', 'c']) {
+      const taking = buildKey(id, { keyHash: buildKey('a').keyHash });
+      assert.deepEqual(registry.upsert('2', taking), fault({ reason: 'hash_taken' }));
+    }
+    assert.deepEqual(contentOf(registry), before);
+    assertFound(registry, buildKey('a'), buildKey('b'));
+  });
+
+  it('holds 100,000 keys, of which each can still be changed', () => {
+    const keys = Array.from({ length: KEYS_MAX - 1 }, (_, index) => buildKey(`k${index}`));
+    const registry = buildRegistry(...keys);
+    assert.deepEqual(registry.upsert('2', buildKey('last')), ok(undefined));
+    assert.deepEqual(registry.upsert('3', buildKey('one-more')), fault({ reason: 'full' }));
+    assert.deepEqual(registry.upsert('3', buildKey('last', { enabled: false })), ok(undefined));
+    assert.equal(registry.size(), KEYS_MAX);
+  });
+});
+
+describe('KeyRegistry.delete()', () => {
+  it('takes the key out, its hash too, and keeps the version', () => {
+    const registry = buildRegistry(buildKey('a'), buildKey('b'));
+    assert.deepEqual(registry.delete('2', 'a'), ok(true));
+    assertFound(registry, buildKey('b'));
+    assert.equal(registry.byHash(buildKey('a').keyHash), undefined);
+    assert.equal(registry.version(), '2');
+  });
+
+  it('keeps the version of a key that is not there too (api.md §10.2)', () => {
+    const registry = buildRegistry(buildKey('a'));
+    assert.deepEqual(registry.delete('2', 'b'), ok(false));
+    assert.equal(registry.version(), '2');
+    assertFound(registry, buildKey('a'));
+  });
+
+  it('changes nothing for an older version', () => {
+    const registry = buildRegistry(buildKey('a'));
+    assert.deepEqual(registry.delete('0', 'a'), fault({ reason: 'stale', currentVersion: '1' }));
+    assertFound(registry, buildKey('a'));
+    assert.equal(registry.version(), '1');
   });
 });

@@ -41,7 +41,12 @@ export const EXEMPTIONS: readonly Exemption[] = [
   },
   { requirement: 'R-032', waitsFor: 'policies and providers', reason: 'no fallback_provider' },
   { requirement: 'R-033', waitsFor: 'policies and providers', reason: 'no fallback_provider' },
-  { requirement: 'R-020', waitsFor: 'quotas and static keys', reason: 'per-model quotas are kept, not enforced' },
+  {
+    requirement: 'R-020',
+    waitsFor: 'quotas and static keys',
+    isPartly: true,
+    reason: 'limits per model are an allowlist; with the feature off it is a 403, too',
+  },
   {
     requirement: 'R-027',
     waitsFor: 'quotas and static keys',

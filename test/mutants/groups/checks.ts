@@ -125,7 +125,7 @@ ${BODY_CHECK}`,
     'the allowlist of the token’s key does not count': [MODEL_LINE, ''],
     'a key that went while the body came still counts': [
       CALLER,
-      '  const caller = callerOfKey(ports.auth, claims.keyId) ?? { keyId: claims.keyId, owner: claims.keyId, allowedModels: undefined };\n',
+      '  const caller = callerOfKey(ports.auth, claims.keyId) ?? { keyId: claims.keyId, owner: claims.keyId, allowedModels: undefined, quota: undefined };\n',
     ],
     'a token is checked against the time of its body': [
       'arrivedMs: arrival.record.arrivedMs',
