@@ -1,0 +1,133 @@
+// Tokens per UTC day: what a request may use at most is reserved when it goes to an agent, and what it did use is
+// settled when it ends. So requests side by side cannot overshoot a budget that each of them alone would keep.
+
+import { fault, ok, type Result } from '../lib/result.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Budgets held at once for each day, some 200 MB. */
+const BUDGETS_MAX_DEFAULT = 1_048_576;
+
+/** What a request may use: `least` must be free, and of what is free beyond it, `most` is held as far as there is. */
+export interface TokenDemand {
+  /** 1 or more. */
+  readonly least: number;
+  /** `least` or more. */
+  readonly most: number;
+}
+
+/** Why a budget has no room. */
+export interface Shortage {
+  /** Neither used nor reserved, 0 or more. */
+  readonly free: number;
+  /** The day's use alone leaves no room; otherwise what others reserved does, and may come back. */
+  readonly isUsedUp: boolean;
+}
+
+/** Tokens held for one request. It ends once, by the first of `settle` and `giveBack`; whatever comes later does nothing. */
+export interface Reservation {
+  /** Charges `tokens`, 0 or more, in place of what was held, to the day of the reservation. */
+  settle(tokens: number): void;
+  /** Charges nothing. */
+  giveBack(): void;
+  /** What the budget has left now, 0 or more. */
+  remaining(): number;
+}
+
+/** Where daily use is counted; in memory here, on disk or shared by the routers of a site later. */
+export interface TokenBudgets {
+  /** Holds as much of `demand` as the budget of `perDay` (1 or more) has at `nowMs` (Unix, whole), but never below `least`. */
+  reserve(budget: string, demand: TokenDemand, perDay: number, nowMs: number): Result<Reservation, Shortage>;
+}
+
+/** The use of one budget on one day. */
+interface Counter {
+  used: number;
+  reserved: number;
+}
+
+/**
+ * Budgets in memory, by day, so that a day is dropped as a whole. The days beside today are kept: a clock that steps back
+ * over midnight finds the use of the day it comes to.
+ */
+export class DailyBudgets implements TokenBudgets {
+  readonly #max: number;
+  readonly #byDay = new Map<number, Map<string, Counter>>();
+  #today = Number.NaN;
+
+  /** `max`: budgets held for one day, at least 1. */
+  constructor(max: number = BUDGETS_MAX_DEFAULT) {
+    this.#max = max;
+  }
+
+  /** Budgets held over all days, 0 to three times `max`; those of which nothing was used or is reserved are not. */
+  get size(): number {
+    return [...this.#byDay.values()].reduce((sum, day) => sum + day.size, 0);
+  }
+
+  reserve(budget: string, { least, most }: TokenDemand, perDay: number, nowMs: number): Result<Reservation, Shortage> {
+    const day = this.#dayAt(nowMs);
+    const held = day.get(budget);
+    if (held === undefined && day.size >= this.#max) return fault({ free: 0, isUsedUp: true });
+    const counter = held ?? { used: 0, reserved: 0 };
+    const free = Math.max(0, perDay - counter.used - counter.reserved);
+    if (free < least) return fault({ free, isUsedUp: perDay - counter.used < least });
+    const tokens = Math.min(most, free);
+    counter.reserved += tokens;
+    day.set(budget, counter);
+    const remaining = () => Math.max(0, perDay - counter.used - counter.reserved);
+    return ok(new HeldTokens({ counter, tokens, remaining, onUnused: () => day.delete(budget) }));
+  }
+
+  #dayAt(nowMs: number): Map<string, Counter> {
+    const today = Math.floor(nowMs / DAY_MS);
+    if (today !== this.#today) this.#turnTo(today);
+    const held = this.#byDay.get(today) ?? new Map<string, Counter>();
+    this.#byDay.set(today, held);
+    return held;
+  }
+
+  #turnTo(today: number): void {
+    this.#today = today;
+    for (const day of this.#byDay.keys()) if (Math.abs(day - today) > 1) this.#byDay.delete(day);
+  }
+}
+
+/** Milliseconds from `nowMs` (Unix, whole) to the next UTC midnight, 1 to 86,400,000. */
+export function msToNextDay(nowMs: number): number {
+  return DAY_MS - (nowMs % DAY_MS);
+}
+
+interface Held {
+  readonly counter: Counter;
+  readonly tokens: number;
+  readonly remaining: () => number;
+  /** The counter says 0 and 0. */
+  readonly onUnused: () => void;
+}
+
+class HeldTokens implements Reservation {
+  readonly #held: Held;
+  #isOpen = true;
+
+  constructor(held: Held) {
+    this.#held = held;
+  }
+
+  settle(tokens: number): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    const { counter } = this.#held;
+    counter.reserved -= this.#held.tokens;
+    counter.used += tokens;
+    if (counter.used === 0 && counter.reserved === 0) this.#held.onUnused();
+  }
+
+  giveBack(): void {
+    this.settle(0);
+  }
+
+  remaining(): number {
+    return this.#held.remaining();
+  }
+}
