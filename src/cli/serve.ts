@@ -13,6 +13,7 @@ import type { CommandOutput } from './command-output.ts';
 import { openListeners } from './listeners.ts';
 import { Reloader } from './reload.ts';
 import { agentsReload } from './reload-agents.ts';
+import { authFileReload } from './reload-auth-file.ts';
 import { modelAliasReload } from './reload-model-aliases.ts';
 import { policyReload } from './reload-policies.ts';
 import { tlsReload } from './reload-tls.ts';
@@ -65,6 +66,7 @@ async function serve(runtime: Runtime, config: Config, around: CommandOutput & S
 function reloaderOf(config: Config, ports: RouterPorts, api: Listener): () => void {
   // Agents first: aliases are judged against their models.
   const things = [
+    ...authFileReload(config, ports),
     ...agentsReload(config.agents.file, ports.agents),
     ...policyReload(config.policies.paths, ports),
     ...modelAliasReload(config.modelAliases.file, ports),

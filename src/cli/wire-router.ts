@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { systemTimers } from '../agents/timers.ts';
-import { KeyRegistry } from '../auth/key-registry.ts';
 import type { Config } from '../config/config.ts';
 import { dispatch } from '../dispatch/dispatch.ts';
 import { ActiveRequests } from '../http/active-requests.ts';
@@ -20,6 +19,7 @@ import { RegistrationStream } from '../telemetry/registration-stream.ts';
 import type { LineWriter } from './line-writer.ts';
 import { Shutdown } from './shutdown.ts';
 import { agentSources, createAgents } from './wire-agents.ts';
+import { clientAuth } from './wire-auth.ts';
 import { dispatchPorts, engineFetch, seatQueue } from './wire-dispatch.ts';
 import { redirectGauges, redirectSite } from './wire-redirect.ts';
 
@@ -66,7 +66,7 @@ export function createRouter(runtime: Runtime, config: Config, around: Surroundi
   const bodies = { timeoutMs: config.timeouts.bodyMs, timers: systemTimers };
   const ports: RouterPorts = {
     version,
-    auth: config.auth.mode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: new KeyRegistry() },
+    auth: clientAuth(config.auth),
     admin: config.admin,
     redirect,
     agents,

@@ -7,7 +7,8 @@ import { readCommandLine } from './command-line.ts';
 import { GO_ROUTER_SETTINGS, judgeGoRouterSettings } from './go-router-settings.ts';
 import type { PolicyFiles } from './load-policies.ts';
 import { type AgentsConfig, readAgents } from './read-agents.ts';
-import { type ClientMode, readAdmin, readClientMode } from './read-auth.ts';
+import { type AuthConfig, readAdmin, readClientAuth } from './read-auth.ts';
+import { readAuthFile } from './read-auth-file.ts';
 import { type AliasConfig, readModelAliases } from './read-model-aliases.ts';
 import { type PolicyConfig, readPolicies } from './read-policies.ts';
 import { type RedirectConfig, readRedirect } from './read-redirect.ts';
@@ -29,7 +30,7 @@ export interface Config {
     readonly bodyMemoryBytes: number;
   };
   readonly metrics: { readonly address: string };
-  readonly auth: { readonly mode: ClientMode };
+  readonly auth: AuthConfig;
   readonly admin: AdminAuth;
   /** Undefined: cross-site redirect is off. */
   readonly redirect: RedirectConfig | undefined;
@@ -94,8 +95,10 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
     ...readBodySizes(reader),
   };
   const metrics = { address: reader.read(SETTINGS.metricsPort) };
-  const mode = readClientMode(reader);
-  const admin = readAdmin(reader, mode);
+  const authFile = readAuthFile(reader);
+  const auth = readClientAuth(reader, authFile);
+  const isInFile = typeof authFile === 'object' && authFile.wantsAdminKeys;
+  const admin = readAdmin(reader, { clientMode: auth?.mode, isInFile });
   const agents = readAgents(reader);
   const modelAliases = readModelAliases(reader, [...agents.engines, ...agents.fromFile]);
   const policies = readPolicies(reader, files);
@@ -112,9 +115,9 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
   };
   const shutdown = { delayMs: reader.read(SETTINGS.shutdownDelay), graceMs: reader.read(SETTINGS.shutdownGrace) };
   reader.read(SETTINGS.quotaBackend);
-  if (mode === undefined || admin === undefined) return undefined;
+  if (auth === undefined || admin === undefined) return undefined;
   const routing = { agents, modelAliases, policies };
-  return { http, metrics, auth: { mode }, admin, redirect, ...routing, dispatch, timeouts, shutdown };
+  return { http, metrics, auth, admin, redirect, ...routing, dispatch, timeouts, shutdown };
 }
 
 /** A body that is encoded is held as sent and decoded: it must fit at least alone, or it would be a 503 for ever. */

@@ -1,25 +1,22 @@
 // Settings of the Go router that set nothing here. They are known by name, so that an operator who moves over reads what
-// becomes of each one, and is stopped where ignoring it would open the router (E12).
+// becomes of each one (E12).
 
-import { type NamedSetting, nameOf, quote } from './setting.ts';
+import { type NamedSetting, nameOf } from './setting.ts';
 import type { SettingsReader } from './settings-reader.ts';
 
 interface GoRouterSetting extends NamedSetting {
   /** The flag takes no value. */
   readonly isSwitch?: true;
-  /** `warn`: it is ignored. `refuse`: the router does not start with it. */
-  readonly verdict: 'warn' | 'refuse';
   readonly reason: string;
 }
 
-const WITHOUT_EFFECT = { verdict: 'warn', reason: 'does nothing, this router has no gRPC, p2p or disk store' } as const;
+const WITHOUT_EFFECT = { reason: 'does nothing, this router has no gRPC, p2p or disk store' } as const;
 
 const BOUND_BY_AGENTS = {
-  verdict: 'warn',
   reason: 'does nothing, what runs is bounded by the capacity of the agents, and what waits by --queue-depth',
 } as const;
 
-const NOT_YET = { verdict: 'warn', reason: 'not supported yet, ignored' } as const;
+const NOT_YET = { reason: 'not supported yet, ignored' } as const;
 
 export const GO_ROUTER_SETTINGS: readonly GoRouterSetting[] = [
   { ...named('grpc-port'), ...WITHOUT_EFFECT },
@@ -45,14 +42,6 @@ export const GO_ROUTER_SETTINGS: readonly GoRouterSetting[] = [
   { ...named('audit-log-path'), ...NOT_YET },
   { variable: 'HIVENET_ROUTER_OPENAI_API_KEY', ...NOT_YET },
   { variable: 'HIVENET_ROUTER_ANTHROPIC_API_KEY', ...NOT_YET },
-  {
-    ...named('auth-config-file'),
-    variable: 'HIVENET_ROUTER_AUTH_CONFIG',
-    verdict: 'refuse',
-    reason:
-      'auth files are not supported yet, and without the keys in it the router would be open; ' +
-      'push keys to /admin/api-keys, for example with --auth-mode dynamic (HIVENET_ROUTER_AUTH_MODE=dynamic)',
-  },
 ];
 
 /** The flag, and the variable by the rule that holds for all that have no other: the flag in capitals (E12). */
@@ -60,12 +49,9 @@ function named(name: string): Required<NamedSetting> {
   return { flag: `--${name}`, variable: `HIVENET_ROUTER_${name.replaceAll('-', '_').toUpperCase()}` };
 }
 
-/** One warning or one error for each of them that is set, by flag or variable. */
+/** One warning for each of them that is set, by flag or variable. */
 export function judgeGoRouterSettings(reader: SettingsReader): void {
   for (const setting of GO_ROUTER_SETTINGS) {
-    const given = reader.given(setting);
-    if (given === undefined) continue;
-    if (setting.verdict === 'warn') reader.warn(nameOf(setting), setting.reason);
-    else reader.report(`${nameOf(setting)} ${given.texts.map(quote).join(' ')}: ${setting.reason}`);
+    if (reader.given(setting) !== undefined) reader.warn(nameOf(setting), setting.reason);
   }
 }

@@ -2,27 +2,46 @@
 // clients, so without admin keys the router starts only when its operator says in so many words that it may.
 
 import type { AdminAuth } from '../auth/admin.ts';
+import type { ApiKey } from '../auth/api-key.ts';
+import type { ClientMode } from '../auth/auth-file-fields.ts';
+import { type AuthFile, STATIC_KEYS_RULE } from './read-auth-file.ts';
 import { isRedirectWanted } from './read-redirect.ts';
 import { nameOf, quote } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 import type { SettingsReader } from './settings-reader.ts';
 
-export type ClientMode = 'none' | 'dynamic';
+export interface AuthConfig {
+  readonly mode: ClientMode;
+  /** Undefined: nothing to reload. */
+  readonly file: string | undefined;
+  /** At least one in mode `api-key`, none in the others. */
+  readonly keys: readonly ApiKey[];
+}
 
-/** Undefined for `api-key`, which would take its keys from an auth file. */
-export function readClientMode(reader: SettingsReader): ClientMode | undefined {
+/** Undefined when refused. */
+export function readClientAuth(reader: SettingsReader, file: AuthFile | 'none' | 'refused'): AuthConfig | undefined {
+  if (file === 'refused') return undefined;
+  if (file !== 'none') return { mode: file.mode, file: file.path, keys: file.keys };
   const mode = reader.read(SETTINGS.authMode);
-  if (mode !== 'api-key') return mode;
+  if (mode !== 'api-key') return { mode, file: undefined, keys: [] };
   const rule = isRedirectWanted(reader)
-    ? 'static keys have no key ID that a sibling could resolve' // R-151
-    : 'static keys of an auth file are not supported yet';
+    ? STATIC_KEYS_RULE // R-151
+    : `needs keys, which are given by ${nameOf(SETTINGS.authConfigFile)}`;
   reader.refuse(SETTINGS.authMode, rule, quote(mode));
   return undefined;
 }
 
+/** What asks for admin keys besides the default. */
+export interface AdminNeeds {
+  /** Undefined when it was refused. */
+  readonly clientMode: ClientMode | undefined;
+  /** The auth file says so. */
+  readonly isInFile: boolean;
+}
+
 /** Undefined when refused (api.md §11). Keys win over the permission to go without. */
-export function readAdmin(reader: SettingsReader, clientMode: ClientMode | undefined): AdminAuth | undefined {
-  const { adminApiKeys, allowInsecureAdmin, authMode } = SETTINGS;
+export function readAdmin(reader: SettingsReader, { clientMode, isInFile }: AdminNeeds): AdminAuth | undefined {
+  const { adminApiKeys, allowInsecureAdmin } = SETTINGS;
   const keys = reader.readOptional(adminApiKeys);
   const mayBeInsecure = reader.read(allowInsecureAdmin);
   if (keys !== undefined) {
@@ -30,12 +49,9 @@ export function readAdmin(reader: SettingsReader, clientMode: ClientMode | undef
     return { mode: 'api-key', keys };
   }
   if (reader.given(adminApiKeys) !== undefined) return undefined; // bad keys, reported as they were read
-  if (clientMode === 'dynamic') {
-    reader.refuse(adminApiKeys, `required with ${nameOf(authMode)} "dynamic", whose keys come in through /admin`);
-    return undefined;
-  }
-  if (!mayBeInsecure) {
-    reader.refuse(adminApiKeys, `required, unless ${nameOf(allowInsecureAdmin)} is true`);
+  const need = whyNeeded(clientMode, isInFile, mayBeInsecure);
+  if (need !== undefined) {
+    reader.refuse(adminApiKeys, `required${need}`);
     return undefined;
   }
   // Loud, for the sibling map decides where clients take their prompts and keys (D-56).
@@ -44,6 +60,12 @@ export function readAdmin(reader: SettingsReader, clientMode: ClientMode | undef
     'ADMIN IS OPEN, everyone who reaches this router may replace its API keys and its sibling map',
   );
   return { mode: 'insecure' };
+}
+
+function whyNeeded(mode: ClientMode | undefined, isInFile: boolean, mayBeInsecure: boolean): string | undefined {
+  if (mode === 'dynamic') return ` with ${nameOf(SETTINGS.authMode)} "dynamic", whose keys come in through /admin`;
+  if (isInFile) return ` by admin.mode in ${nameOf(SETTINGS.authConfigFile)}`;
+  return mayBeInsecure ? undefined : `, unless ${nameOf(SETTINGS.allowInsecureAdmin)} is true`;
 }
 
 /** Shorter ones can be tried out from outside: nothing limits how often. */

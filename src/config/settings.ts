@@ -4,7 +4,8 @@
 import { ENGINE_NAMES } from '../agents/agent-setting.ts';
 import { parseEngineSetting } from '../agents/engine-setting.ts';
 import { parseAdminKeys } from '../auth/admin.ts';
-import { fault, ok, type Result } from '../lib/result.ts';
+import { CLIENT_MODES } from '../auth/auth-file-fields.ts';
+import { fault, type Result } from '../lib/result.ts';
 import { CAPABILITIES } from '../routing/endpoint.ts';
 import { parseAllowedDomains, parseOptionalSiteId, parseSecrets } from './parse-redirect-value.ts';
 import { bytesWithin, durationWithin, oneOf, parseAddress, parseGoBoolean, parsePath } from './parse-value.ts';
@@ -78,9 +79,20 @@ export const SETTINGS = {
     variable: 'HIVENET_ROUTER_AUTH_MODE',
     argument: 'MODE',
     fallback: 'none',
-    parse: parseAuthMode,
+    parse: oneOf(CLIENT_MODES),
     example: 'dynamic',
-    help: '`dynamic`: callers show an API key that `/admin/api-keys` was given. `none`: everyone may ask',
+    help:
+      '`none`: everyone may ask. `dynamic`: callers show an API key that `/admin/api-keys` was given. ' +
+      '`api-key`: one of the auth file, which then says so itself',
+  },
+  authConfigFile: {
+    group: 'Clients',
+    flag: '--auth-config-file',
+    variable: 'HIVENET_ROUTER_AUTH_CONFIG',
+    argument: 'FILE',
+    parse: parsePath,
+    example: '/etc/hivenet-router/auth.yaml',
+    help: 'YAML with the mode and, in mode `api-key`, the keys (docs/keys.md); it wins over `--auth-mode`. SIGHUP reads it again',
   },
   adminApiKeys: {
     group: 'Administration',
@@ -241,10 +253,6 @@ export const SETTINGS = {
 export const SETTING_ROWS: readonly Setting<unknown>[] = Object.values(SETTINGS);
 
 /** `api-key` is read like the others, so that its refusal can say why there is none (R-151). */
-function parseAuthMode(text: string): Result<'none' | 'dynamic' | 'api-key', string> {
-  return text === 'api-key' ? ok(text) : oneOf(['none', 'dynamic'])(text);
-}
-
 function parseQuotaBackend(text: string): Result<'memory', string> {
   if (text === 'badger')
     return fault('there is no badger store here; --state-dir, which is still to come, will replace it');

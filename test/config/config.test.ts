@@ -181,7 +181,7 @@ describe('readConfig() chooses the source', () => {
     assert.deepEqual(others, {
       http: { address: ':8080', tls: undefined, maxRequestBytes: 10_485_760, bodyMemoryBytes: 268_435_456 },
       metrics: { address: ':2112' },
-      auth: { mode: 'none' },
+      auth: { mode: 'none', file: undefined, keys: [] },
       redirect: undefined,
       agents: { engines: [], file: undefined, fromFile: [] },
       modelAliases: { file: undefined, table: new Map() },
@@ -256,6 +256,7 @@ describe('readConfig() as a whole', () => {
         '"--bogus":',
         '--http-port',
         '--metrics-port',
+        '--auth-config-file',
         'HIVENET_ROUTER_ADMIN_API_KEYS:',
         '--engine',
         '--site-id',
@@ -263,7 +264,6 @@ describe('readConfig() as a whole', () => {
         '--redirect-allowed-domains',
         '--request-timeout',
         'HIVENET_ROUTER_QUOTA_BACKEND',
-        '--auth-config-file',
       ],
     );
   });

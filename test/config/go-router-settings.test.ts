@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertLines, errorsOf, warningsOf } from './reading.ts';
+import { warningsOf } from './reading.ts';
 
 const NOTHING = 'does nothing, this router has no gRPC, p2p or disk store';
 const BOUND_BY_AGENTS =
@@ -68,16 +68,5 @@ describe('judgeGoRouterSettings()', () => {
   it('warns once when flag and variable are both set, and never of an empty variable', () => {
     assert.equal(warningsOf({ args: ['--grpc-port=:1'], env: { HIVENET_ROUTER_GRPC_PORT: ':2' } }).length, 1);
     assert.deepEqual(warningsOf({ env: { HIVENET_ROUTER_GRPC_PORT: '' } }), []);
-  });
-
-  it('refuses an auth file, for without its keys the router would be open', () => {
-    const start = '--auth-config-file (HIVENET_ROUTER_AUTH_CONFIG) "/etc/auth.yaml": auth files are not supported yet';
-    for (const given of [
-      { args: ['--auth-config-file', '/etc/auth.yaml'] },
-      { env: { HIVENET_ROUTER_AUTH_CONFIG: '/etc/auth.yaml' } },
-    ]) {
-      assertLines(errorsOf(given), start);
-    }
-    assert.deepEqual(warningsOf({ env: { HIVENET_ROUTER_AUTH_CONFIG: '' } }), []);
   });
 });

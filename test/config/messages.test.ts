@@ -32,6 +32,7 @@ describe('messages', () => {
             env: { HIVENET_ROUTER_SITE_ID },
           },
           { env: { HIVENET_ROUTER_JWT_SECRET: text, HIVENET_ROUTER_OPENAI_API_KEY: text, HIVENET_ROUTER_NEW: text } },
+          { args: ['--auth-config-file', '/s'], files: { '/s': { text, mode: 0o644 } } },
           { args: ['--tls-cert-file', '/s', '--tls-key-file', '/s'], files: { '/s': { text, mode: 0o644 } } },
         ];
         for (const place of places) for (const line of messagesOf(place)) assert.ok(!line.includes(secret), line);

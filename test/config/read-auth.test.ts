@@ -8,22 +8,22 @@ const AUTH_MODE = '--auth-mode (HIVENET_ROUTER_AUTH_MODE)';
 
 const shown = (key: string) => ({ tokens: [], authorization: `Bearer ${key}`, apiKey: undefined });
 
-describe('readClientMode()', () => {
+describe('readClientAuth()', () => {
   it('names the modes that work', () => {
     assertLines(
       errorsOf({ args: ['--auth-mode', 'jwt'] }),
-      `${AUTH_MODE} "jwt": not one of none, dynamic, for example `,
+      `${AUTH_MODE} "jwt": not one of none, api-key, dynamic, for example `,
     );
   });
 
-  it('refuses api-key, which needs an auth file', () => {
+  it('refuses api-key without an auth file', () => {
     assertLines(
       errorsOf({ args: ['--auth-mode', 'api-key'] }),
-      `${AUTH_MODE} "api-key": static keys of an auth file are not supported yet`,
+      `${AUTH_MODE} "api-key": needs keys, which are given by --auth-config-file (HIVENET_ROUTER_AUTH_CONFIG)`,
     );
   });
 
-  it('refuses api-key with a site ID for the reason that will stay (R-151)', () => {
+  it('refuses api-key with a site ID for the reason that an auth file does not change (R-151)', () => {
     for (const mode of ['dynamic', 'none']) {
       assert.ok(configOf({ args: ['--auth-mode', mode], env: REDIRECT }).redirect !== undefined);
     }

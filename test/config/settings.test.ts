@@ -43,10 +43,10 @@ describe('SETTINGS', () => {
     assert.deepEqual(
       others.map(({ flag, variable }) => `${flag} ${variable}`),
       [
+        '--auth-config-file HIVENET_ROUTER_AUTH_CONFIG',
         '--engine HIVENET_ROUTER_ENGINES',
         '--redirect-secret-file HIVENET_ROUTER_REDIRECT_SECRETS',
         '--jwt-secret-file HIVENET_ROUTER_JWT_SECRET',
-        '--auth-config-file HIVENET_ROUTER_AUTH_CONFIG',
       ],
     );
   });

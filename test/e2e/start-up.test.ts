@@ -143,7 +143,7 @@ describe('hivenet-router serve', () => {
     assertRefused(
       ended,
       ['--http-port (HIVENET_ROUTER_HTTP_PORT)', '"everywhere"'],
-      ['--auth-mode (HIVENET_ROUTER_AUTH_MODE)', '"open"', 'none, dynamic'],
+      ['--auth-mode (HIVENET_ROUTER_AUTH_MODE)', '"open"', 'none, api-key, dynamic'],
       ['--request-timeout (HIVENET_ROUTER_REQUEST_TIMEOUT)', '"1d"'],
     );
   });

@@ -78,13 +78,6 @@ export const EXEMPTIONS: readonly Exemption[] = [
     reason: '400, 404 and 503 leave the token used; no quota answers 429',
   },
   {
-    requirement: 'R-151',
-    waitsFor: 'quotas and static keys',
-    isPartly: true,
-    reason: 'api-key is refused with a site ID, and without one too',
-  },
-  { requirement: 'R-152', waitsFor: 'quotas and static keys', reason: 'no auth file and no reload' },
-  {
     requirement: 'R-128',
     waitsFor: 'audit and traces',
     isPartly: true,
