@@ -2,14 +2,10 @@
 // json-tokens.ts, which makes text and values of them: this only passes by, and as fast as it can.
 
 import { Buffer } from 'node:buffer';
+import { BACKSLASH, MINUS, PLUS, POINT, QUOTE } from './json-marks.ts';
 import { DIGITS_MAX } from './json-tokens.ts';
 
-const QUOTE = 0x22;
-const PLUS = 0x2b;
-const MINUS = 0x2d;
-const POINT = 0x2e;
 const ZERO = 0x30;
-const BACKSLASH = 0x5c;
 
 /** 1 for each byte that stands for itself in a string: all but controls, quote and backslash. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>

@@ -5,6 +5,7 @@
 
 import { Buffer } from 'node:buffer';
 import { escapeEnd, isBlank, literalEnd, numberEnd, plainEnd } from './json-bytes.ts';
+import { BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END, COLON, COMMA, QUOTE } from './json-marks.ts';
 import { JsonTokens } from './json-tokens.ts';
 import { fault, ok, type Result } from './result.ts';
 import { complete, type Steps } from './steps.ts';
@@ -37,15 +38,6 @@ export interface ScannedJson {
    */
   readonly spans: readonly ByteSpan[];
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const BRACKET_END = 0x5d;
-const BRACE = 0x7b;
-const BRACE_END = 0x7d;
 
 /**
  * Reads one document: UTF-8 without a byte order mark, at most {@link DEPTH_MAX} deep, at most
