@@ -9,7 +9,7 @@ BINARY := dist/hivenet-router
 BUILD_FLAGS := --compile --minify --bytecode --format=esm --sourcemap --production \
 	--no-compile-autoload-dotenv --no-compile-autoload-bunfig
 SOURCES := $(shell find src -name '*.ts') package.json
-CORE_TESTS := test/lib test/site test/redirect test/auth test/quota test/policy test/routing
+CORE_TESTS := test/lib test/site test/redirect test/auth test/quota test/admission test/policy test/routing
 
 .DEFAULT_GOAL := help
 .PHONY: help build run demo test check check-model mutants bench soak clean

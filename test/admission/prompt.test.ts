@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import { readPrompt } from '../../src/admission/prompt.ts';
+
+const IMAGE = `data:image/png;base64,${'iVBORw0KGgo/'.repeat(500)}`;
+
+function promptOf(body: unknown) {
+  return readPrompt(Buffer.from(JSON.stringify(body)));
+}
+
+/** Bytes of `text`, alone in a user's message. */
+function bytesOf(content: unknown): number {
+  return promptOf({ messages: [{ role: 'user', content }] }).textBytes;
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+describe('readPrompt()', () => {
+  const texts: Readonly<Record<string, string>> = {
+    English: 'The quick brown fox.',
+    German: 'Fünf schöne Jungfrauen',
+    Chinese: '你好，世界',
+    Arabic: 'مرحبا بالعالم',
+    emoji: '👩‍👩‍👧 is one',
+    code: 'if (a < b) {\n\treturn "x\\n";\n}',
+    nothing: '',
+  };
+  for (const [kind, text] of Object.entries(texts)) {
+    it(`counts the bytes of ${kind} as decoded, alone or in parts`, () => {
+      const bytes = Buffer.byteLength(text);
+      assert.equal(bytesOf(text), bytes);
+      assert.equal(
+        bytesOf([
+          { type: 'text', text },
+          { text, type: 'text' },
+        ]),
+        2 * bytes,
+      );
+    });
+  }
+
+  it('counts system text and the JSON of tools as sent', () => {
+    const tools = '[ {"type":"function", "function":{"name":"\\u0066"}} ]';
+    const body = `{"system":"abc","messages":[{"content":"de"}],"tools":${tools}}`;
+    assert.equal(readPrompt(Buffer.from(body)).textBytes, 3 + 2 + tools.length);
+    assert.equal(promptOf({ system: [{ type: 'text', text: 'abcd' }], messages: [], tools: null }).textBytes, 4);
+  });
+
+  it('counts images in all messages and in tool results, and none of their bytes', () => {
+    const prompt = promptOf({
+      system: [{ type: 'image', source: { data: IMAGE } }],
+      messages: [
+        { role: 'user', content: [{ type: 'image_url', image_url: { url: IMAGE } }, { type: 'input_image' }] },
+        { role: 'assistant', content: [{ type: 'text', text: 'image_url' }] },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', content: [{ type: 'image', source: { data: IMAGE } }, { text: 'seen' }] }],
+        },
+      ],
+    });
+    assert.deepEqual([prompt.imageCount, prompt.textBytes, prompt.messageCount], [3, 13, 3]);
+  });
+
+  it('reads the text of a tool result as text of its message', () => {
+    assert.equal(bytesOf([{ type: 'tool_result', tool_use_id: 'x', content: 'abc' }]), 3);
+    assert.equal(bytesOf([{ type: 'tool_result', content: [{ text: 'ab', content: [{ text: 'deeper' }] }] }]), 2);
+  });
+
+  for (const [name, fields, declared] of [
+    ['max_completion_tokens first', { max_tokens: 5, max_completion_tokens: 7 }, 7],
+    ['max_tokens without it', { max_tokens: 5 }, 5],
+    ['max_tokens beside 0', { max_completion_tokens: 0, max_tokens: 5 }, 5],
+    ['nothing from a negative one (T25)', { max_tokens: -5 }, 0],
+    ['max_tokens beside a negative one', { max_completion_tokens: -1, max_tokens: 5 }, 5],
+    ['nothing from null', { max_tokens: null }, 0],
+    ['nothing from a string', { max_tokens: '5' }, 0],
+    ['nothing from true', { max_tokens: true }, 0],
+    ['a fraction without it (T10)', { max_tokens: 10.5 }, 10],
+    ['a bounded number from an absurd one', { max_tokens: 1e300 }, 1_000_000_000_000],
+    ['nothing from an object', { max_tokens: { max_tokens: 5 } }, 0],
+  ] as const) {
+    it(`declares ${name}`, () => {
+      assert.equal(promptOf({ ...fields, messages: [] }).declaredOutputTokens, declared);
+    });
+  }
+
+  it('takes the last of two members of one name, as engines do (T9)', () => {
+    const body =
+      '{"max_tokens":1,"messages":[{"content":"long"},{"content":"er"}],"max_tokens":2,"messages":[{"content":"s"}]}';
+    const prompt = readPrompt(Buffer.from(body));
+    assert.deepEqual(prompt, { textBytes: 1, messageCount: 1, imageCount: 0, declaredOutputTokens: 2 });
+  });
+
+  it('counts nothing where the types are wrong, and refuses nothing', () => {
+    for (const messages of [null, 'text', 3, {}, [null, 1, 'x', [], { content: 4 }, { content: { text: 'x' } }]]) {
+      assert.equal(promptOf({ messages, system: 3 }).textBytes, 0);
+    }
+  });
+
+  it('finds what a parser finds, in whatever order and company', () => {
+    /** Parts together with what they count. */
+    const text = fc.string({ unit: 'binary' });
+    const noise = fc.jsonValue({ maxDepth: 3 });
+    const part = fc.oneof(
+      fc.tuple(text, noise).map(([text, other]) => ({
+        json: { cache_control: other, type: 'text', text },
+        bytes: Buffer.byteLength(text),
+        images: 0,
+      })),
+      noise.map((other) => ({ json: { image_url: other, type: 'image_url' }, bytes: 0, images: 1 })),
+    );
+    const message = fc.tuple(fc.array(part), noise).map(([parts, name]) => ({
+      json: { name, content: parts.map(({ json }) => json) },
+      bytes: sum(parts.map(({ bytes }) => bytes)),
+      images: sum(parts.map(({ images }) => images)),
+    }));
+    return fc.assert(
+      fc.property(fc.array(message), noise, (messages, metadata) => {
+        const read = promptOf({ metadata, messages: messages.map(({ json }) => json), stop: metadata });
+        assert.equal(read.messageCount, messages.length);
+        assert.equal(read.imageCount, sum(messages.map(({ images }) => images)));
+        assert.equal(read.textBytes, sum(messages.map(({ bytes }) => bytes)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('reads nesting that would exhaust a stack', () => {
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+    const body = `{"messages":[{"content":[{"content":${deep}}]}],"max_tokens":3}`;
+    assert.equal(readPrompt(Buffer.from(body)).declaredOutputTokens, 3);
+  });
+});
