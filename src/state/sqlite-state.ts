@@ -1,0 +1,236 @@
+// The state in SQLite, through `node:sqlite`, which both runtimes have. No transaction outlives a call, so steps of one
+// document and small writes can take turns.
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { Steps } from '../lib/steps.ts';
+import { decodeUtf8, encodeUtf8 } from '../lib/utf8.ts';
+import type { AgentCounters, DailyUse, DocumentName, DocumentPart, State, StoredDocument } from './state.ts';
+
+/** What is written or deleted between two pauses: some 5 ms. */
+const STEP_BYTES = 262_144;
+const STEP_ROWS = 400;
+
+/** Agents that are remembered, those that were written last. */
+export const AGENTS_MAX = 10_000;
+
+const DELETE_PART = 'DELETE FROM part WHERE document = ? AND generation = ? AND name = ?';
+
+type Row = Readonly<Record<string, unknown>>;
+
+export class SqliteState implements State {
+  readonly #database: DatabaseSync;
+  /** By SQL text, of which there is a fixed number. */
+  readonly #statements = new Map<string, StatementSync>();
+
+  /** `database` has the tables of schema.ts, and is this object's alone. */
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  readDailyUse(day: number): readonly DailyUse[] {
+    return this.#all('SELECT bucket, tokens FROM daily_use WHERE day = ?', day).map((row) => ({
+      bucket: textIn(row, 'bucket'),
+      day,
+      tokens: numberIn(row, 'tokens'),
+    }));
+  }
+
+  writeDailyUse(uses: readonly DailyUse[]): void {
+    const put = 'INSERT OR REPLACE INTO daily_use (bucket, day, tokens) VALUES (?, ?, ?)';
+    this.#transaction(() => {
+      for (const { bucket, day, tokens } of uses) this.#run(put, encodeUtf8(bucket), day, tokens);
+    });
+  }
+
+  readAgents(): readonly AgentCounters[] {
+    return this.#all('SELECT * FROM agent').map((row) => ({
+      id: textIn(row, 'id'),
+      successes: numberIn(row, 'successes'),
+      failures: numberIn(row, 'failures'),
+      inputTokens: numberIn(row, 'input_tokens'),
+      outputTokens: numberIn(row, 'output_tokens'),
+      lossesByProbes: numberIn(row, 'losses_by_probes'),
+      lossesByRefusal: numberIn(row, 'losses_by_refusal'),
+      srttMs: row['srtt_ms'] === null ? undefined : numberIn(row, 'srtt_ms'),
+      rttvarMs: row['rttvar_ms'] === null ? undefined : numberIn(row, 'rttvar_ms'),
+    }));
+  }
+
+  writeAgents(agents: readonly AgentCounters[], nowMs: number): void {
+    const put = 'INSERT OR REPLACE INTO agent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+    this.#transaction(() => {
+      for (const agent of agents) this.#run(put, ...columnsOf(agent, nowMs));
+      this.#run(
+        'DELETE FROM agent WHERE id IN (SELECT id FROM agent ORDER BY written_ms DESC LIMIT -1 OFFSET ?)',
+        AGENTS_MAX,
+      );
+    });
+  }
+
+  readDocument(name: DocumentName): StoredDocument | undefined {
+    const [document] = this.#all('SELECT version, generation FROM document WHERE name = ?', name);
+    if (document === undefined) return undefined;
+    const select = 'SELECT name, body FROM part WHERE document = ? AND generation = ? ORDER BY position';
+    const parts = this.#all(select, name, numberIn(document, 'generation'));
+    return { version: textIn(document, 'version'), parts: parts.map(partOf) };
+  }
+
+  *replaceDocument(name: DocumentName, { version, parts }: StoredDocument): Steps<void> {
+    const before = this.#generationOf(name);
+    // Of a replacement that was cut short.
+    yield* this.#dropOthers(name, before);
+    const generation = before + 1;
+    for (const slice of slicesOf(parts)) {
+      this.#transaction(() => {
+        for (const part of slice) this.#putPart(name, generation, part);
+      });
+      yield;
+    }
+    this.#setDocument(name, version, generation);
+    yield* this.#dropOthers(name, generation);
+  }
+
+  changePart(name: DocumentName, version: string, part: string, body: Uint8Array | undefined): void {
+    this.#transaction(() => {
+      const generation = this.#generationOf(name);
+      this.#setDocument(name, version, generation);
+      if (body !== undefined) this.#putPart(name, generation, { name: part, body });
+      else this.#run(DELETE_PART, name, generation, encodeUtf8(part));
+    });
+  }
+
+  deleteDocument(name: DocumentName): void {
+    this.#transaction(() => {
+      this.#run('DELETE FROM document WHERE name = ?', name);
+      this.#run('DELETE FROM part WHERE document = ?', name);
+    });
+  }
+
+  deleteCounters(): void {
+    this.#transaction(() => {
+      this.#run('DELETE FROM daily_use');
+      this.#run('DELETE FROM agent');
+    });
+  }
+
+  forget(day: number, agentsMs: number): void {
+    this.#run('DELETE FROM daily_use WHERE day < ?', day);
+    this.#run('DELETE FROM agent WHERE written_ms < ?', agentsMs);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** 0 before the first replacement. */
+  #generationOf(name: DocumentName): number {
+    const [row] = this.#all('SELECT generation FROM document WHERE name = ?', name);
+    return row === undefined ? 0 : numberIn(row, 'generation');
+  }
+
+  #setDocument(name: DocumentName, version: string, generation: number): void {
+    const put = 'INSERT OR REPLACE INTO document (name, version, generation) VALUES (?, ?, ?)';
+    this.#run(put, name, encodeUtf8(version), generation);
+  }
+
+  /** In its old place if there is one. */
+  #putPart(document: DocumentName, generation: number, { name, body }: DocumentPart): void {
+    this.#run(
+      `INSERT INTO part (document, generation, name, body) VALUES (?, ?, ?, ?)
+       ON CONFLICT (document, generation, name) DO UPDATE SET body = excluded.body`,
+      document,
+      generation,
+      encodeUtf8(name),
+      body,
+    );
+  }
+
+  *#dropOthers(name: DocumentName, generation: number): Steps<void> {
+    const dropSome =
+      'DELETE FROM part WHERE position IN (SELECT position FROM part WHERE document = ? AND generation <> ? LIMIT ?)';
+    while (this.#run(dropSome, name, generation, STEP_ROWS) > 0) yield;
+  }
+
+  /** All or nothing. */
+  #transaction(write: () => void): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      write();
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      // A full disk has rolled back by itself.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): readonly Row[] {
+    return this.#statement(sql).all(...values);
+  }
+
+  /** How many rows it changed. */
+  #run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+function* slicesOf(parts: Iterable<DocumentPart>): Generator<readonly DocumentPart[], void, undefined> {
+  let slice: DocumentPart[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    slice.push(part);
+    bytes += part.body.byteLength;
+    if (bytes < STEP_BYTES && slice.length < STEP_ROWS) continue;
+    yield slice;
+    slice = [];
+    bytes = 0;
+  }
+  if (slice.length > 0) yield slice;
+}
+
+function columnsOf(agent: AgentCounters, nowMs: number): SQLInputValue[] {
+  const { id, successes, failures, inputTokens, outputTokens, lossesByProbes, lossesByRefusal } = agent;
+  const latency = [agent.srttMs ?? null, agent.rttvarMs ?? null];
+  return [
+    encodeUtf8(id),
+    nowMs,
+    successes,
+    failures,
+    inputTokens,
+    outputTokens,
+    lossesByProbes,
+    lossesByRefusal,
+    ...latency,
+  ];
+}
+
+function partOf(row: Row): DocumentPart {
+  return { name: textIn(row, 'name'), body: blobIn(row, 'body') };
+}
+
+/** Text is kept as the blob of its UTF-8 (schema.ts). */
+function textIn(row: Row, column: string): string {
+  const text = decodeUtf8(blobIn(row, column));
+  if (text === undefined) throw new Error(`column "${column}" is no text`);
+  return text;
+}
+
+function blobIn(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  if (!(value instanceof Uint8Array)) throw new Error(`column "${column}" is no blob`);
+  return value;
+}
+
+function numberIn(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== 'number') throw new Error(`column "${column}" is no number`);
+  return value;
+}

@@ -1,0 +1,190 @@
+// When the state is written: counters together once a second, documents at once, and whatever could not be written again
+// later. A disk that is full or slow is told about and stops no request.
+
+import type { Steps } from '../lib/steps.ts';
+import type { AgentCounters, DailyUse, DocumentName, State, StoredDocument } from './state.ts';
+
+/** A crash loses at most the daily use and the counters of this time, and of that which a document's write takes. */
+export const FLUSH_MS = 1_000;
+
+/** Rows of one transaction: some 5 ms. */
+const ROWS_PER_STEP = 1_000;
+
+/** Buckets and agents that may wait to be written, when the disk takes none; of more, the oldest are not written. */
+export const PENDING_MAX = 100_000;
+
+const DAY_MS = 86_400_000;
+/** Yesterday's use is kept for those whose clock is behind. */
+const DAYS_KEPT = 2;
+const AGENTS_KEPT_MS = 30 * DAY_MS;
+
+export interface WriterPorts {
+  readonly state: State;
+  /** Runs once after `delayMs`. */
+  readonly after: (delayMs: number, run: () => void) => () => void;
+  /** Runs long work beside requests. Rejects when a step throws. */
+  readonly turns: <Value>(steps: Steps<Value>) => Promise<Value>;
+  /** Unix ms. */
+  readonly nowMs: () => number;
+  /** The whole document as it is held now; undefined when there is none. */
+  readonly documents: Readonly<Record<DocumentName, () => StoredDocument | undefined>>;
+  /** Told of every write that failed; `isNews` is false while nothing could be written in between. */
+  readonly onFailure: (reason: string, isNews: boolean) => void;
+  readonly onRecovery: () => void;
+}
+
+export class StateWriter {
+  readonly #ports: WriterPorts;
+  /** By bucket and day: the newest figure that is not written. */
+  readonly #uses = new Map<string, DailyUse>();
+  readonly #agents = new Map<string, AgentCounters>();
+  /** Documents of which the file has an older state, because a write failed. */
+  readonly #stale = new Set<DocumentName>();
+  /** The end of the last write that was asked for: one at a time, in order. */
+  #last: Promise<unknown> = Promise.resolve();
+  #cancelFlush: (() => void) | undefined;
+  #hasFailed = false;
+  #isClosed = false;
+  #forgotDay = 0;
+
+  constructor(ports: WriterPorts) {
+    this.#ports = ports;
+  }
+
+  /** The bucket's tokens of the day in all; written within {@link FLUSH_MS}. */
+  noteUse(use: DailyUse): void {
+    note(this.#uses, `${use.day} ${use.bucket}`, use);
+    this.#flushSoon();
+  }
+
+  noteAgent(agent: AgentCounters): void {
+    note(this.#agents, agent.id, agent);
+    this.#flushSoon();
+  }
+
+  /** The document was replaced whole. Resolves once it is written, or could not be. */
+  replaced(name: DocumentName): Promise<void> {
+    return this.#inTurn(() => this.#writeDocument(name));
+  }
+
+  /** One part of it was put, or taken out with an undefined body. Resolves as {@link replaced}. */
+  partChanged(name: DocumentName, version: string, part: string, body: Uint8Array | undefined): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#stale.has(name)) return this.#writeDocument(name);
+      const isWritten = await this.#write(() => this.#ports.state.changePart(name, version, part, body));
+      if (!isWritten) this.#becomeStale(name);
+    });
+  }
+
+  /** Writes what waits. */
+  flush(): Promise<void> {
+    return this.#inTurn(() => this.#flush());
+  }
+
+  /** Writes what waits and closes the state; nothing is written after it. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelFlush?.();
+    await this.flush();
+    this.#ports.state.close();
+  }
+
+  #inTurn(write: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(write);
+    this.#last = turn;
+    return turn;
+  }
+
+  async #flush(): Promise<void> {
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    const { state, nowMs } = this.#ports;
+    for (const name of [...this.#stale]) await this.#writeDocument(name);
+    const isWritten =
+      (await this.#writeRows(this.#uses, (uses) => state.writeDailyUse(uses))) &&
+      (await this.#writeRows(this.#agents, (agents) => state.writeAgents(agents, nowMs())));
+    if (isWritten) await this.#forget();
+    else this.#flushSoon();
+  }
+
+  /** What was noted anew meanwhile is newer than what could not be written. */
+  async #writeRows<Row>(pending: Map<string, Row>, write: (rows: readonly Row[]) => void): Promise<boolean> {
+    const rows = [...pending];
+    pending.clear();
+    for (let start = 0; start < rows.length; start += ROWS_PER_STEP) {
+      const some = rows.slice(start, start + ROWS_PER_STEP).map(([, row]) => row);
+      if (await this.#write(() => write(some))) continue;
+      const newer = [...pending];
+      pending.clear();
+      for (const [key, row] of [...rows.slice(start), ...newer]) note(pending, key, row);
+      return false;
+    }
+    return true;
+  }
+
+  /** Once a day. */
+  async #forget(): Promise<void> {
+    const { state, nowMs } = this.#ports;
+    const day = Math.floor(nowMs() / DAY_MS);
+    if (day === this.#forgotDay) return;
+    const isWritten = await this.#write(() => state.forget(day - DAYS_KEPT + 1, nowMs() - AGENTS_KEPT_MS));
+    if (isWritten) this.#forgotDay = day;
+  }
+
+  async #writeDocument(name: DocumentName): Promise<void> {
+    const { state, documents } = this.#ports;
+    const document = documents[name]();
+    const isWritten = await this.#attempt(
+      document === undefined
+        ? once(() => state.deleteDocument(name))
+        : // A reading of what is held now, so that a retry never writes what was replaced meanwhile.
+          state.replaceDocument(name, document),
+    );
+    if (isWritten) this.#stale.delete(name);
+    else this.#becomeStale(name);
+  }
+
+  #write(write: () => void): Promise<boolean> {
+    return this.#attempt(once(write));
+  }
+
+  async #attempt(steps: Steps<void>): Promise<boolean> {
+    const { turns, onFailure, onRecovery } = this.#ports;
+    try {
+      await turns(steps);
+    } catch (error) {
+      onFailure(error instanceof Error ? error.message : String(error), !this.#hasFailed);
+      this.#hasFailed = true;
+      return false;
+    }
+    if (this.#hasFailed) onRecovery();
+    this.#hasFailed = false;
+    return true;
+  }
+
+  #becomeStale(name: DocumentName): void {
+    this.#stale.add(name);
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    if (this.#isClosed) return;
+    this.#cancelFlush ??= this.#ports.after(FLUSH_MS, () => void this.flush());
+  }
+}
+
+function note<Row>(pending: Map<string, Row>, key: string, row: Row): void {
+  pending.delete(key);
+  pending.set(key, row);
+  if (pending.size <= PENDING_MAX) return;
+  for (const oldest of pending.keys()) {
+    pending.delete(oldest);
+    break;
+  }
+}
+
+/** Short work, begun when its turn comes. */
+function* once(run: () => void): Steps<void> {
+  yield;
+  run();
+}

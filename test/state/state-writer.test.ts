@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import { describe, it } from 'node:test';
+import { complete } from '../../src/lib/steps.ts';
+import type { DocumentName, State, StoredDocument } from '../../src/state/state.ts';
+import { FLUSH_MS, PENDING_MAX, StateWriter } from '../../src/state/state-writer.ts';
+import { FakeTimers } from '../agents/fake-timers.ts';
+import { agent, documentOf, opened, told, withDirectory } from './state-fixture.ts';
+
+const DAY_MS = 86_400_000;
+const TODAY = 20_000;
+
+interface Disk {
+  isFull: boolean;
+  writes: number;
+  /** What happens while something is being written. */
+  meanwhile?: () => void;
+}
+
+interface Held {
+  keys?: StoredDocument;
+  map?: StoredDocument;
+}
+
+/** A writer on a real file, whose disk is full while `isFull`. */
+function withWriter(test: (at: ReturnType<typeof site>) => Promise<void>): Promise<void> {
+  return withDirectory(async (directory) => {
+    const { state } = opened(directory);
+    const at = site(state);
+    await test(at);
+    if (!at.isClosed()) state.close();
+  });
+}
+
+function site(state: State) {
+  const timers = new FakeTimers();
+  const disk: Disk = { isFull: false, writes: 0 };
+  const held: Held = {};
+  const troubles: string[] = [];
+  let isClosed = false;
+  const guarded = guard(state, disk, () => {
+    isClosed = true;
+  });
+  const writer = new StateWriter({
+    state: guarded,
+    after: (delayMs, run) => timers.after(delayMs, run),
+    turns: async (steps) => complete(steps),
+    nowMs: () => TODAY * DAY_MS + timers.monotonicMs(),
+    documents: { keys: () => held.keys, map: () => held.map },
+    onFailure: (reason, isNews) => troubles.push(`${isNews ? 'news' : 'again'}: ${reason}`),
+    onRecovery: () => troubles.push('recovered'),
+  });
+  const tokensOf = (bucket: string): number | undefined =>
+    state.readDailyUse(TODAY).find((use) => use.bucket === bucket)?.tokens;
+  /** Past the next flush, and through it. */
+  const pass = async (): Promise<void> => {
+    timers.advance(FLUSH_MS);
+    await writer.flush();
+  };
+  return { state, writer, timers, disk, held, troubles, tokensOf, pass, isClosed: () => isClosed };
+}
+
+function guard(state: State, disk: Disk, onClose: () => void): State {
+  const write = (run: () => void): void => {
+    disk.meanwhile?.();
+    if (disk.isFull) throw new Error('database or disk is full');
+    disk.writes += 1;
+    run();
+  };
+  return {
+    readDailyUse: (day) => state.readDailyUse(day),
+    readAgents: () => state.readAgents(),
+    readDocument: (name) => state.readDocument(name),
+    writeDailyUse: (uses) => write(() => state.writeDailyUse(uses)),
+    writeAgents: (agents, nowMs) => write(() => state.writeAgents(agents, nowMs)),
+    replaceDocument: function* (name: DocumentName, document) {
+      write(() => complete(state.replaceDocument(name, document)));
+      yield;
+    },
+    changePart: (...change) => write(() => state.changePart(...change)),
+    deleteDocument: (name) => write(() => state.deleteDocument(name)),
+    deleteCounters: () => write(() => state.deleteCounters()),
+    forget: (day, agentsMs) => write(() => state.forget(day, agentsMs)),
+    close: () => {
+      onClose();
+      state.close();
+    },
+  };
+}
+
+function use(bucket: string, tokens: number, day = TODAY) {
+  return { bucket, day, tokens };
+}
+
+describe('StateWriter', () => {
+  it('writes the newest figures together, once a second, and nothing when nothing was noted', () =>
+    withWriter(async ({ writer, timers, disk, tokensOf, state, pass }) => {
+      assert.equal(timers.pending, 0);
+      for (const tokens of [1, 2, 3]) writer.noteUse(use('b', tokens));
+      writer.noteAgent(agent('a'));
+      assert.equal(timers.nextMs, FLUSH_MS);
+      assert.equal(tokensOf('b'), undefined);
+      await pass();
+      assert.deepEqual([tokensOf('b'), state.readAgents().length], [3, 1]);
+      assert.deepEqual([disk.writes, timers.pending], [3, 0], 'use, agents, and the daily clearing');
+      writer.noteUse(use('b', 4));
+      await pass();
+      assert.deepEqual([tokensOf('b'), disk.writes], [4, 4]);
+    }));
+
+  it('writes many rows in several transactions', () =>
+    withWriter(async ({ writer, disk, state, pass }) => {
+      for (let count = 0; count < 2_001; count += 1) writer.noteUse(use(`b${count}`, 1));
+      await pass();
+      assert.deepEqual([state.readDailyUse(TODAY).length, disk.writes], [2_001, 4]);
+    }));
+
+  it('keeps figures while the disk is full, tells it once, and writes the newest when it can', () =>
+    withWriter(async ({ writer, timers, disk, tokensOf, troubles, pass }) => {
+      disk.isFull = true;
+      writer.noteUse(use('b', 1));
+      await pass();
+      assert.equal(timers.nextMs, FLUSH_MS, 'it tries again by itself');
+      writer.noteUse(use('b', 2));
+      await pass();
+      const [first, ...others] = troubles.splice(0);
+      assert.equal(first, 'news: database or disk is full');
+      assert.deepEqual([...new Set(others)], ['again: database or disk is full']);
+      disk.isFull = false;
+      await pass();
+      assert.equal(tokensOf('b'), 2);
+      assert.deepEqual(troubles, ['recovered']);
+    }));
+
+  it('never writes an older figure over one that was noted during a failing write', () =>
+    withWriter(async ({ writer, disk, tokensOf, pass }) => {
+      disk.isFull = true;
+      writer.noteUse(use('b', 1));
+      disk.meanwhile = () => writer.noteUse(use('b', 2));
+      await writer.flush();
+      disk.isFull = false;
+      delete disk.meanwhile;
+      await pass();
+      assert.equal(tokensOf('b'), 2);
+    }));
+
+  it('holds so many figures that cannot be written, and drops the oldest of more', () =>
+    withWriter(async ({ writer, disk, state, pass }) => {
+      disk.isFull = true;
+      for (let count = 0; count <= PENDING_MAX; count += 1) writer.noteUse(use(`b${count}`, 1));
+      await pass();
+      disk.isFull = false;
+      await pass();
+      const buckets = new Set(state.readDailyUse(TODAY).map(({ bucket }) => bucket));
+      assert.deepEqual([buckets.size, buckets.has('b0'), buckets.has('b1')], [PENDING_MAX, false, true]);
+    }));
+
+  it('saves a replaced document at once, as it is held then', () =>
+    withWriter(async ({ writer, held, state }) => {
+      held.keys = documentOf('v1', 'a');
+      await writer.replaced('keys');
+      assert.equal(told(state, 'keys'), 'v1: a');
+      delete held.keys;
+      await writer.replaced('keys');
+      assert.equal(told(state, 'keys'), undefined);
+    }));
+
+  it('saves changes of parts one after another, in their order', () =>
+    withWriter(async ({ writer, held, state }) => {
+      held.keys = documentOf('v1', 'a');
+      await Promise.all([
+        writer.replaced('keys'),
+        writer.partChanged('keys', 'v2', 'n-a', Buffer.from('b')),
+        writer.partChanged('keys', 'v3', 'n-c', Buffer.from('c')),
+        writer.partChanged('keys', 'v4', 'n-a', undefined),
+      ]);
+      assert.equal(told(state, 'keys'), 'v4: c');
+    }));
+
+  it('saves the whole document as soon as it can, after a change of it was lost', () =>
+    withWriter(async ({ writer, held, state, disk, timers, pass }) => {
+      held.keys = documentOf('v1', 'a', 'b');
+      await writer.replaced('keys');
+      disk.isFull = true;
+      held.keys = documentOf('v2', 'b');
+      await writer.partChanged('keys', 'v2', 'n-a', undefined);
+      assert.equal(told(state, 'keys'), 'v1: a,b');
+      disk.isFull = false;
+      held.keys = documentOf('v3', 'b', 'c');
+      await writer.partChanged('keys', 'v3', 'n-c', Buffer.from('c'));
+      assert.equal(told(state, 'keys'), 'v3: b,c', 'the lost change too');
+      disk.isFull = true;
+      held.map = documentOf('1', 'm');
+      await writer.replaced('map');
+      assert.equal(timers.pending, 1, 'and without another push');
+      disk.isFull = false;
+      await pass();
+      assert.equal(told(state, 'map'), '1: m');
+    }));
+
+  it('clears what is too old once a day', () =>
+    withWriter(async ({ writer, state, timers, pass }) => {
+      state.writeAgents([agent('gone')], (TODAY - 31) * DAY_MS);
+      for (const day of [TODAY - 2, TODAY - 1, TODAY]) writer.noteUse(use('b', 1, day));
+      await pass();
+      const days = () => [2, 1, 0].map((ago) => state.readDailyUse(TODAY - ago).length);
+      assert.deepEqual([days(), state.readAgents()], [[0, 1, 1], []]);
+      timers.advance(DAY_MS);
+      writer.noteUse(use('b', 1, TODAY + 1));
+      await pass();
+      assert.deepEqual(days(), [0, 0, 1]);
+    }));
+
+  it('writes what waits when it is closed, and nothing afterwards', () =>
+    withWriter(async ({ writer, timers, isClosed, disk }) => {
+      writer.noteUse(use('b', 1));
+      await writer.close();
+      assert.deepEqual([isClosed(), disk.writes > 0, timers.pending], [true, true, 0]);
+      writer.noteUse(use('b', 2));
+      assert.equal(timers.pending, 0);
+    }));
+});
