@@ -8,6 +8,7 @@ import type { CommandOutput } from './command-output.ts';
 import { LineWriter } from './line-writer.ts';
 import { runMockEngine } from './mock-engine.ts';
 import { runServe } from './serve.ts';
+import { runState } from './state.ts';
 
 const stdout = new LineWriter(process.stdout);
 const stderr = new LineWriter(process.stderr);
@@ -21,9 +22,10 @@ const OUTPUT: CommandOutput = {
 export async function runCommand(runtime: Runtime, args: readonly string[]): Promise<number> {
   const [first = 'serve', ...rest] = args;
   if (first === 'mock-engine') return runMockEngine(rest, runtime, OUTPUT);
+  if (first === 'state') return runState(rest, process.env, OUTPUT);
   if (first === 'help') return print(formatHelp().trimEnd());
   if (first !== 'serve' && !first.startsWith('-')) {
-    OUTPUT.complain(`Unknown command "${first}": use serve or mock-engine (hivenet-router --help)`);
+    OUTPUT.complain(`Unknown command "${first}": use serve, state or mock-engine (hivenet-router --help)`);
     return 1;
   }
   const serveArgs = first === 'serve' ? rest : args;

@@ -4,10 +4,12 @@ import { GROUPS, type Setting } from './setting.ts';
 import { SETTING_ROWS } from './settings.ts';
 
 const USAGE = `Usage: hivenet-router [serve] [OPTIONS]
+       hivenet-router state reset map|keys|all --state-dir DIRECTORY
        hivenet-router mock-engine [OPTIONS]
 
 Commands:
   serve        run the router of a site (the default)
+  state        forget a kept sibling map, kept keys or all that is kept
   mock-engine  run an engine that needs no GPU, for tests, demos and sizing
 
 Options of serve. A flag beats its variable, a variable beats the default.
