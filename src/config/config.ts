@@ -11,6 +11,7 @@ import { type AuthConfig, readAdmin, readClientAuth } from './read-auth.ts';
 import { readAuthFile } from './read-auth-file.ts';
 import { type AliasConfig, readModelAliases } from './read-model-aliases.ts';
 import { type PolicyConfig, readPolicies } from './read-policies.ts';
+import { keyedProviders, type ProvidersConfig, readProviders } from './read-providers.ts';
 import { type RedirectConfig, readRedirect } from './read-redirect.ts';
 import { readTls, type TlsConfig } from './read-tls.ts';
 import { nameOf, quote } from './setting.ts';
@@ -38,6 +39,7 @@ export interface Config {
   readonly agents: AgentsConfig;
   readonly modelAliases: AliasConfig;
   readonly policies: PolicyConfig;
+  readonly providers: ProvidersConfig;
   readonly dispatch: {
     /** Requests that may wait for one model, 0 to 100,000. */
     readonly queueDepth: number;
@@ -101,7 +103,8 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
   const admin = readAdmin(reader, { clientMode: auth?.mode, isInFile });
   const agents = readAgents(reader);
   const modelAliases = readModelAliases(reader, [...agents.engines, ...agents.fromFile]);
-  const policies = readPolicies(reader, files);
+  const providers = readProviders(reader);
+  const policies = readPolicies(reader, files, keyedProviders(providers));
   const redirect = readRedirect(reader);
   const dispatch = {
     queueDepth: reader.read(SETTINGS.queueDepth),
@@ -116,7 +119,7 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
   const shutdown = { delayMs: reader.read(SETTINGS.shutdownDelay), graceMs: reader.read(SETTINGS.shutdownGrace) };
   reader.read(SETTINGS.quotaBackend);
   if (auth === undefined || admin === undefined) return undefined;
-  const routing = { agents, modelAliases, policies };
+  const routing = { agents, modelAliases, policies, providers };
   return { http, metrics, auth, admin, redirect, ...routing, dispatch, timeouts, shutdown };
 }
 

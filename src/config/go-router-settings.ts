@@ -40,8 +40,6 @@ export const GO_ROUTER_SETTINGS: readonly GoRouterSetting[] = [
   { ...named('admit-park-timeout'), ...NOT_YET },
   { ...named('rpm-burst-seconds'), ...NOT_YET },
   { ...named('audit-log-path'), ...NOT_YET },
-  { variable: 'HIVENET_ROUTER_OPENAI_API_KEY', ...NOT_YET },
-  { variable: 'HIVENET_ROUTER_ANTHROPIC_API_KEY', ...NOT_YET },
 ];
 
 /** The flag, and the variable by the rule that holds for all that have no other: the flag in capitals (E12). */

@@ -2,7 +2,6 @@
 
 import type { Provider } from '../policy/policy.ts';
 import { BUILT_IN_POLICIES, type PolicySet } from '../policy/store.ts';
-import { keyedProviders } from './keyed-providers.ts';
 import { loadPolicies, type PolicyFiles, type PolicyPaths } from './load-policies.ts';
 import { nameOf } from './setting.ts';
 import { SETTINGS } from './settings.ts';
@@ -17,13 +16,12 @@ export interface PolicyConfig {
 }
 
 /** The built-in policy without files, and when something was refused. */
-export function readPolicies(reader: SettingsReader, files: PolicyFiles): PolicyConfig {
+export function readPolicies(reader: SettingsReader, files: PolicyFiles, keyed: ReadonlySet<Provider>): PolicyConfig {
   const settings = { file: SETTINGS.policyFile, directory: SETTINGS.policyModelDir };
   const paths = {
     file: reader.readOptional(settings.file),
     directory: reader.readOptional(settings.directory),
   };
-  const keyed = keyedProviders();
   const loaded = loadPolicies(paths, { ...files, keyed });
   if (!loaded.ok) {
     for (const { source, path, rule } of loaded.fault) reader.refuseFile(settings[source], rule, path);

@@ -13,6 +13,7 @@ export const GROUPS = [
   'Administration',
   'Engines',
   'Routing',
+  'Providers',
   'Cross-site redirect',
   'Time limits',
   'Shutdown',

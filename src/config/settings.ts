@@ -9,6 +9,7 @@ import { fault, type Result } from '../lib/result.ts';
 import { CAPABILITIES } from '../routing/endpoint.ts';
 import { parseAllowedDomains, parseOptionalSiteId, parseSecrets } from './parse-redirect-value.ts';
 import { bytesWithin, durationWithin, oneOf, parseAddress, parseGoBoolean, parsePath } from './parse-value.ts';
+import { PROVIDER_SETTINGS } from './provider-settings.ts';
 import { ROUTING_SETTINGS } from './routing-settings.ts';
 import type { Setting } from './setting.ts';
 
@@ -135,6 +136,7 @@ export const SETTINGS = {
     help: 'YAML with `agents:` and a list of agents, beside those of `--engine`; SIGHUP reads it again',
   },
   ...ROUTING_SETTINGS,
+  ...PROVIDER_SETTINGS,
   siteId: {
     group: 'Cross-site redirect',
     flag: '--site-id',

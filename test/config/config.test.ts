@@ -187,6 +187,7 @@ describe('readConfig() chooses the source', () => {
       modelAliases: { file: undefined, table: new Map() },
       policies: { paths: { file: undefined, directory: undefined }, keyed: new Set(), loaded: BUILT_IN_POLICIES },
       dispatch: { queueDepth: 30, maxTries: 3 },
+      providers: { openai: undefined, anthropic: undefined },
       timeouts: { bodyMs: 60_000, requestMs: 60_000, streamIdleMs: 60_000, streamMaxMs: undefined },
       shutdown: { delayMs: 0, graceMs: 30_000 },
     });

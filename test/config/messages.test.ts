@@ -33,6 +33,7 @@ describe('messages', () => {
           },
           { env: { HIVENET_ROUTER_JWT_SECRET: text, HIVENET_ROUTER_OPENAI_API_KEY: text, HIVENET_ROUTER_NEW: text } },
           { args: ['--auth-config-file', '/s'], files: { '/s': { text, mode: 0o644 } } },
+          { args: ['--anthropic-api-key-file', '/s'], files: { '/s': { text, mode: 0o644 } } },
           { args: ['--tls-cert-file', '/s', '--tls-key-file', '/s'], files: { '/s': { text, mode: 0o644 } } },
         ];
         for (const place of places) for (const line of messagesOf(place)) assert.ok(!line.includes(secret), line);
@@ -49,6 +50,7 @@ describe('messages', () => {
       { args: ['--redirect-secrets', `k1:${secret}`] },
       { args: [`--redirect-secret-file=k1:${secret}`] },
       { args: [`--redirect-secret-file=${secret}`] },
+      { args: [`--openai-api-key-file=${secret}`] },
       { args: [`--engine=vllm=http://user:${secret}@10.0.0.5:8000`] },
       { args: [`--engine=vllm=http:user:${secret}@10.0.0.5:8000`] },
       { args: [`--engine=vllm=user:${secret}=/x@10.0.0.5:8000`] },

@@ -45,6 +45,8 @@ describe('SETTINGS', () => {
       [
         '--auth-config-file HIVENET_ROUTER_AUTH_CONFIG',
         '--engine HIVENET_ROUTER_ENGINES',
+        '--openai-api-key-file HIVENET_ROUTER_OPENAI_API_KEY',
+        '--anthropic-api-key-file HIVENET_ROUTER_ANTHROPIC_API_KEY',
         '--redirect-secret-file HIVENET_ROUTER_REDIRECT_SECRETS',
         '--jwt-secret-file HIVENET_ROUTER_JWT_SECRET',
       ],
@@ -54,6 +56,8 @@ describe('SETTINGS', () => {
   it('keeps secrets off the command line, where every user of the machine reads them', () => {
     assert.ok(!('flag' in SETTINGS.adminApiKeys));
     assert.ok(SETTINGS.adminApiKeys.isSecret);
-    assert.ok(SETTINGS.redirectSecrets.isSecret);
+    for (const { isSecret } of [SETTINGS.redirectSecrets, SETTINGS.openaiApiKey, SETTINGS.anthropicApiKey]) {
+      assert.ok(isSecret);
+    }
   });
 });
