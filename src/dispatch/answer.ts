@@ -1,6 +1,5 @@
-// The response for the client, made of an engine's answer: what the router adds to it, and when the request is over.
+// The response for the client, made of an answer to the router: what the router adds to it, and when the request is over.
 
-import type { Agent } from '../agents/agent.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Dialect } from '../routing/endpoint.ts';
 import { earlyEnd } from './failure.ts';
@@ -10,6 +9,7 @@ import { DocumentMeter, EventMeter, type Meter, NO_METER } from './meter.ts';
 import type { LifeLimits, RequestLife } from './request-life.ts';
 import { errorEvent } from './sse.ts';
 import { type RelayPlan, relay } from './stream.ts';
+import type { Target } from './target.ts';
 import { useOfDocument } from './usage.ts';
 
 /** What keeps a proxy in between from collecting a stream (E9). */
@@ -25,11 +25,11 @@ export interface AnswerPlan extends AnswerPorts {
 }
 
 /** An answer that is there as a whole, with its length. The request is over. */
-export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: RequestLife): Response {
-  const headers = clientHeaders(head.headers, agent.setting.apiKey);
+export function wholeResponse({ head, bytes }: WholeAnswer, target: Target, life: RequestLife): Response {
+  const headers = clientHeaders(head.headers, target.secret);
   headers.set('content-length', String(bytes.byteLength));
   const use = isReadable(head) ? useOfDocument(bytes) : undefined;
-  life.answerWith({ agent, status: head.status, read: () => ({ use, lastWord: 'none' }) });
+  life.answerWith({ status: head.status, read: () => ({ use, lastWord: 'none' }), onEnd: target.onEnd });
   life.noteFirstByte();
   life.end('complete');
   return new Response(bytes, { status: head.status, headers });
@@ -40,16 +40,16 @@ export function wholeResponse({ head, bytes }: WholeAnswer, agent: Agent, life: 
  * so, and can say that they broke; anything else must be complete within the request timeout, and a broken one breaks the
  * connection (E8, E9).
  */
-export function streamResponse(answer: StreamAnswer, agent: Agent, life: RequestLife, plan: AnswerPlan): Response {
+export function streamResponse(answer: StreamAnswer, target: Target, life: RequestLife, plan: AnswerPlan): Response {
   const { head, body, isEvents } = answer;
-  const headers = clientHeaders(head.headers, agent.setting.apiKey);
+  const headers = clientHeaders(head.headers, target.secret);
   const meter = meterFor(answer, plan.dialect);
-  life.answerWith({ agent, status: head.status, read: () => meter.read() });
+  life.answerWith({ status: head.status, read: () => meter.read(), onEnd: target.onEnd });
   if (isEvents) {
     life.limitToStream();
     for (const [name, value] of Object.entries(STREAM_HEADERS)) headers.set(name, value);
   }
-  const relayPlan = isEvents ? eventsPlan(plan, head) : BYTES_PLAN;
+  const relayPlan = isEvents ? eventsPlan(plan, head, target.kind) : BYTES_PLAN;
   return new Response(relay(body, life, { ...relayPlan, meter }), { status: head.status, headers });
 }
 
@@ -68,10 +68,10 @@ type EndingPlan = Omit<RelayPlan, 'meter'>;
 const BYTES_PLAN: EndingPlan = { errorEvent: undefined, idle: undefined };
 
 /** Plain text can follow only plain text: nothing can be appended to an encoded stream. */
-function eventsPlan(plan: AnswerPlan, head: Response): EndingPlan {
+function eventsPlan(plan: AnswerPlan, head: Response, target: Target['kind']): EndingPlan {
   const { dialect, errorBody, timers, streamIdleTimeoutMs } = plan;
   const sayError: EndingPlan['errorEvent'] = (cut, tail) => {
-    const { code, message } = earlyEnd(cut);
+    const { code, message } = earlyEnd(cut, target);
     return errorEvent(dialect, errorBody(code, message), tail);
   };
   return {

@@ -11,7 +11,8 @@ import { type Attempt, type ClientFault, type EngineCall, type ForwardPorts, for
 import { engineHeaders } from './headers.ts';
 import type { SeatQueue } from './queue.ts';
 import { type LifeLimits, type RequestEnd, RequestLife } from './request-life.ts';
-import { trackAttempt, trackEnd } from './track.ts';
+import { engineTarget, type Target } from './target.ts';
+import { trackAttempt } from './track.ts';
 
 export interface DispatchRequest {
   readonly endpoint: Endpoint;
@@ -57,11 +58,7 @@ export type DispatchOutcome =
 
 /** The answer of the first agent in the order of the model's policy that gives one. Never rejects. */
 export async function dispatch(request: DispatchRequest, ports: DispatchPorts): Promise<DispatchOutcome> {
-  const onEnd = (end: RequestEnd): void => {
-    trackEnd(end);
-    request.onEnd(end);
-  };
-  const life = new RequestLife({ clientGone: request.clientGone, onEnd }, ports);
+  const life = new RequestLife(request, ports);
   const outcome = await tryAgents(request, ports, life);
   if (outcome.kind !== 'answered') life.end('broken');
   return outcome;
@@ -79,7 +76,8 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
     const seat = await ports.queue.take(choice, life.signal);
     if (seat === undefined) return noAgent(request, choice, life, ports);
     const { agent, release } = seat;
-    const { attempt, isFree } = await ask(agent, { call, choice }, ports, life);
+    const target = engineTarget(agent);
+    const { attempt, isFree } = await ask(agent, { call, choice, target }, ports, life);
     if (attempt.kind === 'stream') life.whenOver(release);
     else release();
     trackAttempt(agent, attempt, ports);
@@ -95,7 +93,7 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
         break;
       default:
         if (attempt.kind !== 'cut') ports.onRouted(choice.model, choice.isFallback(seat));
-        return conclude(attempt, agent, life, { ...ports, dialect: endpoint.dialect });
+        return conclude(attempt, { agent, target }, life, { ...ports, dialect: endpoint.dialect });
     }
   }
 }
@@ -103,6 +101,7 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
 interface Asking {
   readonly call: Omit<EngineCall, 'isAlone'>;
   readonly choice: AgentChoice;
+  readonly target: Target;
 }
 
 /**
@@ -110,12 +109,12 @@ interface Asking {
  * the request left: once a request, that costs no try, and from then on it goes on connections of its own (G13). Where
  * no other agent has a slot it goes to the same one again, and that attempt alone tells whether the engine has failed.
  */
-async function ask(agent: Agent, { call, choice }: Asking, ports: DispatchPorts, life: RequestLife) {
-  const attempt = await forward({ ...call, isAlone: choice.hasRepeated }, agent, ports, life);
+async function ask(agent: Agent, { call, choice, target }: Asking, ports: DispatchPorts, life: RequestLife) {
+  const attempt = await forward({ ...call, isAlone: choice.hasRepeated }, target, ports, life);
   if (attempt.kind !== 'disconnected' || choice.hasRepeated) return { attempt, isFree: false };
   choice.noteRepeat();
   if (choice.freeAgents().some((other) => other !== agent)) return { attempt, isFree: true };
-  const again = await forward({ ...call, isAlone: true }, agent, ports, life);
+  const again = await forward({ ...call, isAlone: true }, target, ports, life);
   if (again.kind !== 'refused') return { attempt: again, isFree: false };
   // The engine went down with the request: it had it, so it did not merely refuse it.
   agent.reportConnectionRefused(again.reason);
@@ -141,12 +140,17 @@ function noAgent(
 type Conclusion = Exclude<Attempt, { kind: 'refused' | 'failed' | 'disconnected' }>;
 
 /** The outcome of an attempt after which no other agent is asked. */
-function conclude(attempt: Conclusion, agent: Agent, life: RequestLife, plan: AnswerPlan): DispatchOutcome {
+function conclude(
+  attempt: Conclusion,
+  { agent, target }: { readonly agent: Agent; readonly target: Target },
+  life: RequestLife,
+  plan: AnswerPlan,
+): DispatchOutcome {
   switch (attempt.kind) {
     case 'stream':
-      return { kind: 'answered', response: streamResponse(attempt, agent, life, plan), agent };
+      return { kind: 'answered', response: streamResponse(attempt, target, life, plan), agent };
     case 'whole':
-      return { kind: 'answered', response: wholeResponse(attempt, agent, life), agent };
+      return { kind: 'answered', response: wholeResponse(attempt, target, life), agent };
     case 'client_fault':
       return { ...attempt, agent };
     case 'cut':

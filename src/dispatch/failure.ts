@@ -3,6 +3,7 @@
 
 import type { ErrorCode } from '../errors.ts';
 import type { Cut } from './request-life.ts';
+import type { Target } from './target.ts';
 
 export interface Failure {
   readonly code: ErrorCode;
@@ -14,28 +15,29 @@ export interface Failure {
 /** An engine that wants to be left alone for longer is not believed. */
 const RETRY_AFTER_MAX_S = 3_600;
 
-const CUT_FAILURES: Readonly<Record<Cut, Failure>> = {
+const CUT_FAILURES: Readonly<Record<Exclude<Cut, 'stream_idle'>, Failure>> = {
   client_gone: { code: 'client_gone', message: 'The client left before the answer.' },
   client_stalled: { code: 'request_timeout', message: 'The answer was not read within the idle timeout.' },
   request_timeout: { code: 'request_timeout', message: 'No complete answer within the request timeout.' },
-  stream_idle: { code: 'request_timeout', message: 'The engine sent nothing within the idle timeout.' },
   stream_too_long: { code: 'request_timeout', message: 'The stream was longer than this router allows.' },
   shutdown: { code: 'shutting_down', message: 'The router is shutting down.' },
 };
 
-/** The engine's connection ended in the middle of its answer. */
-const BROKEN_STREAM: Failure = { code: 'backend_error', message: 'The engine broke off its answer.' };
-
-/** Why an answer ended early: by the router's cut or, without one, by the engine. Before its first byte or after it. */
-export function earlyEnd(cut: Cut | undefined): Failure {
-  return cut === undefined ? BROKEN_STREAM : CUT_FAILURES[cut];
+/**
+ * Why an answer ended early: by the router's cut or, without one, by `target`, whose connection ended in the middle of it.
+ * Before its first byte or after it.
+ */
+export function earlyEnd(cut: Cut | undefined, target: Target['kind'] = 'engine'): Failure {
+  if (cut === undefined) return { code: 'backend_error', message: `The ${target} broke off its answer.` };
+  if (cut !== 'stream_idle') return CUT_FAILURES[cut];
+  return { code: 'request_timeout', message: `The ${target} sent nothing within the idle timeout.` };
 }
 
 /** The request waited for a slot until it was cut. */
 export function waitEnded(cut: Cut, model: string): Failure {
   return cut === 'request_timeout'
     ? { code: 'request_timeout', message: `No agent of the model "${model}" was free within the request timeout.` }
-    : CUT_FAILURES[cut];
+    : earlyEnd(cut);
 }
 
 /** What an engine's failed answer says, as far as the client is told. */

@@ -1,13 +1,13 @@
-// One request to one agent: the same bytes out, and what came back as one of a few cases. Whether to try another agent
+// One request to one target: the same bytes out, and what came back as one of a few cases. Whether to try another agent
 // is dispatch's to say.
 
-import type { Agent } from '../agents/agent.ts';
 import { type BoundedBody, joined, type OpenedBody, openBody, parseJson, readBounded } from '../agents/engine-body.ts';
 import { connectionFault, type EngineFetch, errorCode } from '../agents/engine-fetch.ts';
 import type { Timers } from '../agents/timers.ts';
 import { engineMessage, holdsSecret } from './engine-message.ts';
 import type { FailedAnswer } from './failure.ts';
 import type { Cut, RequestLife } from './request-life.ts';
+import type { Target } from './target.ts';
 
 /** A complete answer up to this size is read before the client gets its head: it keeps its length and can be retried. */
 export const WHOLE_ANSWER_MAX_BYTES = 1_048_576;
@@ -76,34 +76,30 @@ export interface ForwardPorts {
 /** Never rejects. The body of an answer that is not handed on is read or cancelled. */
 export async function forward(
   call: EngineCall,
-  agent: Agent,
+  target: Target,
   ports: ForwardPorts,
   life: RequestLife,
 ): Promise<Attempt> {
   const sentMs = ports.timers.monotonicMs();
+  const passedMs = (): number => ports.timers.monotonicMs() - sentMs;
   let head: Response | undefined;
   try {
-    head = await send(call, agent, ports, life);
-    return await receive(head, agent, ports, life);
+    head = await send(call, target, ports.fetch, life);
+    target.onHead(head.status, passedMs());
+    return await receive(head, target, ports, life);
   } catch (error) {
-    if (life.cut !== undefined) return { kind: 'cut', cut: life.cut, afterMs: ports.timers.monotonicMs() - sentMs };
+    if (life.cut !== undefined) return { kind: 'cut', cut: life.cut, afterMs: passedMs() };
     if (head === undefined && connectionFault(error) === 'refused') return { kind: 'refused', reason: refusal(error) };
     const kind = head === undefined ? 'disconnected' : 'failed';
-    return { kind, ...broken('The connection to the engine failed.', `connection failed: ${causeOf(error)}`) };
+    return { kind, ...broken(`The connection to the ${target.kind} failed.`, `connection failed: ${causeOf(error)}`) };
   }
 }
 
-/** Notes how long a good answer's head took; a failure's says nothing of how fast the engine answers. */
-async function send(call: EngineCall, agent: Agent, ports: ForwardPorts, life: RequestLife): Promise<Response> {
-  const { fetch, timers } = ports;
-  const { backendUrl, apiKey } = agent.setting;
+function send(call: EngineCall, target: Target, fetch: EngineFetch, life: RequestLife): Promise<Response> {
   const headers = new Headers(call.headers);
-  if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
+  for (const [name, value] of Object.entries(target.credentials)) headers.set(name, value);
   const init = { method: 'POST', headers, body: call.body, signal: life.signal };
-  const sentMs = timers.monotonicMs();
-  const head = await fetch(backendUrl + call.path, call.isAlone ? { ...init, keepalive: false } : init);
-  if (head.status === 200) agent.record.sample(Math.round(timers.monotonicMs() - sentMs));
-  return head;
+  return fetch(target.baseUrl + call.path, call.isAlone ? { ...init, keepalive: false } : init);
 }
 
 function refusal(error: unknown): string {
@@ -119,15 +115,15 @@ function broken(message: string, reason: string): FailedAttempt {
   return { status: undefined, message, reason };
 }
 
-async function receive(head: Response, agent: Agent, { timers }: ForwardPorts, life: RequestLife): Promise<Attempt> {
+async function receive(head: Response, target: Target, { timers }: ForwardPorts, life: RequestLife): Promise<Attempt> {
   if (sizeOf(head.headers) > HEADERS_MAX) {
     await head.body?.cancel();
     return {
       kind: 'failed',
-      ...broken('The engine sent too many headers.', `more than ${HEADERS_MAX} characters of headers`),
+      ...broken(`The ${target.kind} sent too many headers.`, `more than ${HEADERS_MAX} characters of headers`),
     };
   }
-  if (head.status !== 200) return judgeFailure(head, await readFailure(head, timers, life), agent.setting.apiKey);
+  if (head.status !== 200) return judgeFailure(head, await readFailure(head, timers, life), target);
   return isEventStream(head) ? receiveEvents(head, life) : receiveDocument(head);
 }
 
@@ -171,8 +167,8 @@ async function readFailure(head: Response, timers: Timers, life: RequestLife): P
   }
 }
 
-/** `key` is the one with which the engine was asked: it goes to no client. */
-function judgeFailure(head: Response, { bytes, isWhole }: BoundedBody, key: string | undefined): Attempt {
+/** The key with which it was asked goes to no client. */
+function judgeFailure(head: Response, { bytes, isWhole }: BoundedBody, { kind, secret: key }: Target): Attempt {
   const status = CLIENT_FAULTS.find((known) => known === head.status);
   const isEncoded = head.headers.has('content-encoding');
   const isPassedOn = isEncoded ? key === undefined : parseJson(bytes) !== undefined && !holdsKey(bytes, key);
@@ -180,7 +176,7 @@ function judgeFailure(head: Response, { bytes, isWhole }: BoundedBody, key: stri
     return { kind: 'whole', head, bytes };
   }
   const said = isEncoded ? undefined : engineMessage(bytes, key);
-  const message = said ?? `The engine answered with status ${head.status}.`;
+  const message = said ?? `The ${kind} answered with status ${head.status}.`;
   const retryAfter = head.headers.get('retry-after');
   return status === undefined
     ? { kind: 'failed', status: head.status, message, retryAfter, reason: `status ${head.status}` }

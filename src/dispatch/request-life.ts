@@ -1,7 +1,6 @@
 // The life of one dispatched request: what may end it early, and what has to happen exactly once when it is over. It is
 // apart because an end can come from five sides at any moment, and a slot must be returned by whichever comes first.
 
-import type { Agent } from '../agents/agent.ts';
 import type { Timers } from '../agents/timers.ts';
 import type { Reading } from './meter.ts';
 
@@ -14,7 +13,6 @@ export interface RequestEnd {
   readonly status: number;
   /** `broken`: the client got the beginning of an answer and was told so, as far as the format allows. */
   readonly outcome: 'complete' | 'client_gone' | 'broken';
-  readonly agent: Agent;
   /** Why the router ended it early; undefined when it did not. */
   readonly cut: Cut | undefined;
   /** Milliseconds from dispatch until there was a first byte for the client; undefined when there was none. */
@@ -36,10 +34,11 @@ export interface LifeLimits {
 }
 
 interface Answer {
-  readonly agent: Agent;
   readonly status: number;
   /** Called once, at the end. */
   readonly read: () => Reading;
+  /** Told once, before whoever asked is: what the end says of who gave the answer. */
+  readonly onEnd: (end: RequestEnd) => void;
 }
 
 export class RequestLife {
@@ -127,20 +126,24 @@ export class RequestLife {
     this.#isOver = true;
     for (const cleanUp of this.#cleanUps) cleanUp();
     if (this.#answer === undefined) return;
-    const { agent, status, read } = this.#answer;
+    const end = this.#endOf(this.#answer, how);
+    this.#answer.onEnd(end);
+    this.#onEnd(end);
+  }
+
+  #endOf({ status, read }: Answer, how: 'complete' | 'broken'): RequestEnd {
     const reading = read();
     // Clients close on the last word, and need no end of the connection after it: they have the whole answer.
     const isServed = this.#cut === 'client_gone' && reading.lastWord === 'said';
     const isClientGone = !isServed && (this.#cut === 'client_gone' || this.#cut === 'client_stalled');
     const served = isServed ? 'complete' : how;
-    this.#onEnd({
+    return {
       status: isClientGone ? 499 : status,
       outcome: isClientGone ? 'client_gone' : served,
-      agent,
       cut: isServed ? undefined : this.#cut,
       firstByteMs: this.#firstByteMs,
       reading,
-    });
+    };
   }
 
   #limitTo(ms: number, cut: Cut): void {

@@ -34,7 +34,7 @@ function wasTooSlow({ cut, afterMs }: Attempt & { readonly kind: 'cut' }, reques
 }
 
 /** After the last byte, or the cut. Past the head, the request timeout can be the doing of a client that reads slowly. */
-export function trackEnd({ agent, status, outcome, cut, reading }: RequestEnd): void {
+export function trackEnd(agent: Agent, { status, outcome, cut, reading }: RequestEnd): void {
   if (outcome === 'complete' && status === 200) agent.record.succeeded(reading.use);
   // The engine has worked for them, however the answer ended; the access log tells them too.
   if (outcome !== 'complete') agent.record.used(reading.use);

@@ -80,7 +80,6 @@ describe('dispatch() of a short answer', () => {
       {
         status: 200,
         outcome: 'complete',
-        agent: site.agents[0],
         cut: undefined,
         firstByteMs: 0,
         reading: { use: undefined, lastWord: 'none' },

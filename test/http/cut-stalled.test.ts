@@ -79,7 +79,7 @@ describe('a stream of an engine', () => {
       const agent = present(site.ports.agents.all()[0]);
       const dispatch: RouterPorts['dispatch'] = async ({ onEnd }) => {
         const reading = { use: undefined, lastWord: 'said' } as const;
-        onEnd({ status: 499, outcome: 'client_gone', agent, cut, firstByteMs: 1, reading });
+        onEnd({ status: 499, outcome: 'client_gone', cut, firstByteMs: 1, reading });
         return { kind: 'answered', response: new Response('data: 1'), agent };
       };
       const calls: string[] = [];
