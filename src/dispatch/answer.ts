@@ -5,7 +5,7 @@ import type { Dialect } from '../routing/endpoint.ts';
 import { earlyEnd } from './failure.ts';
 import type { StreamAnswer, WholeAnswer } from './forward.ts';
 import { clientHeaders } from './headers.ts';
-import { DocumentMeter, EventMeter, type Meter, NO_METER } from './meter.ts';
+import { DocumentMeter, EventMeter, type Meter, NO_METER, type Reading } from './meter.ts';
 import type { LifeLimits, RequestLife } from './request-life.ts';
 import { errorEvent } from './sse.ts';
 import { type RelayPlan, relay } from './stream.ts';
@@ -25,10 +25,10 @@ export interface AnswerPlan extends AnswerPorts {
 }
 
 /** An answer that is there as a whole, with its length. The request is over. */
-export function wholeResponse({ head, bytes }: WholeAnswer, target: Target, life: RequestLife): Response {
+export function wholeResponse({ head, bytes, use: told }: WholeAnswer, target: Target, life: RequestLife): Response {
   const headers = clientHeaders(head.headers, target.secret);
   headers.set('content-length', String(bytes.byteLength));
-  const use = isReadable(head) ? useOfDocument(bytes) : undefined;
+  const use = told?.() ?? (isReadable(head) ? useOfDocument(bytes) : undefined);
   life.answerWith({ status: head.status, read: () => ({ use, lastWord: 'none' }), onEnd: target.onEnd });
   life.noteFirstByte();
   life.end('complete');
@@ -44,13 +44,18 @@ export function streamResponse(answer: StreamAnswer, target: Target, life: Reque
   const { head, body, isEvents } = answer;
   const headers = clientHeaders(head.headers, target.secret);
   const meter = meterFor(answer, plan.dialect);
-  life.answerWith({ status: head.status, read: () => meter.read(), onEnd: target.onEnd });
+  life.answerWith({ status: head.status, read: () => withUse(meter.read(), answer), onEnd: target.onEnd });
   if (isEvents) {
     life.limitToStream();
     for (const [name, value] of Object.entries(STREAM_HEADERS)) headers.set(name, value);
   }
-  const relayPlan = isEvents ? eventsPlan(plan, head, target.kind) : BYTES_PLAN;
+  const relayPlan = isEvents ? eventsPlan(plan, answer, target.kind) : BYTES_PLAN;
   return new Response(relay(body, life, { ...relayPlan, meter }), { status: head.status, headers });
+}
+
+/** What the provider told counts more than what is left of it for the client. */
+function withUse(reading: Reading, { use }: StreamAnswer): Reading {
+  return { ...reading, use: use?.() ?? reading.use };
 }
 
 function meterFor({ head, isEvents }: StreamAnswer, dialect: Dialect): Meter {
@@ -68,10 +73,10 @@ type EndingPlan = Omit<RelayPlan, 'meter'>;
 const BYTES_PLAN: EndingPlan = { errorEvent: undefined, idle: undefined };
 
 /** Plain text can follow only plain text: nothing can be appended to an encoded stream. */
-function eventsPlan(plan: AnswerPlan, head: Response, target: Target['kind']): EndingPlan {
+function eventsPlan(plan: AnswerPlan, { head, failure }: StreamAnswer, target: Target['kind']): EndingPlan {
   const { dialect, errorBody, timers, streamIdleTimeoutMs } = plan;
   const sayError: EndingPlan['errorEvent'] = (cut, tail) => {
-    const { code, message } = earlyEnd(cut, target);
+    const { code, message } = (cut === undefined ? failure?.() : undefined) ?? earlyEnd(cut, target);
     return errorEvent(dialect, errorBody(code, message), tail);
   };
   return {

@@ -14,8 +14,14 @@ export const ENGINE_MESSAGE_MAX_BYTES = 512;
 export function engineMessage(body: Uint8Array, secret?: string): string | undefined {
   const text = new TextDecoder().decode(body);
   const said = (messageField(parseJson(body)) ?? text).trim();
-  const message = secret === undefined ? said : said.replaceAll(secret, '[hidden]');
-  return message === '' || (secret !== undefined && holdsSecret(message, secret)) ? undefined : cut(message);
+  const message = secret === undefined ? said : withoutSecret(said, secret);
+  return message === undefined || message === '' ? undefined : cut(message);
+}
+
+/** A text that may be shown; undefined when the secret cannot be taken out of it. */
+export function withoutSecret(text: string, secret: string): string | undefined {
+  const shown = text.replaceAll(secret, '[hidden]');
+  return holdsSecret(shown, secret) ? undefined : shown;
 }
 
 /** Whether a text holds a secret of ASCII characters, as it is or in the escapes of JSON. */

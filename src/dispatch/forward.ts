@@ -4,8 +4,9 @@
 import { type BoundedBody, joined, type OpenedBody, openBody, parseJson, readBounded } from '../agents/engine-body.ts';
 import { connectionFault, type EngineFetch, errorCode } from '../agents/engine-fetch.ts';
 import type { Timers } from '../agents/timers.ts';
+import type { TokenUse } from '../agents/track-record.ts';
 import { engineMessage, holdsSecret } from './engine-message.ts';
-import type { FailedAnswer } from './failure.ts';
+import type { FailedAnswer, Failure } from './failure.ts';
 import type { Cut, RequestLife } from './request-life.ts';
 import type { Target } from './target.ts';
 
@@ -19,7 +20,7 @@ export const FAILURE_BODY_TIMEOUT_MS = 1_000;
 export const HEADERS_MAX = 16_384;
 
 /** The client's own mistakes: they go back as they are, since another agent would say the same (E8). */
-const CLIENT_FAULTS = [400, 413, 415, 422] as const;
+export const CLIENT_FAULTS = [400, 413, 415, 422] as const;
 
 export type ClientFault = (typeof CLIENT_FAULTS)[number];
 
@@ -30,16 +31,22 @@ export interface StreamAnswer {
   readonly body: OpenedBody;
   /** Server-Sent Events, by the answer's own type, whatever the request asked for (routing.md §14). */
   readonly isEvents: boolean;
+  /** Of a converted stream: why it broke, once it has; undefined when its connection did. */
+  readonly failure?: () => Failure | undefined;
+  /** Of a converted stream: the tokens it has told so far, whether or not the client wants to know. */
+  readonly use?: () => TokenUse | undefined;
 }
 
 export interface WholeAnswer {
   readonly kind: 'whole';
   readonly head: Response;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Of a converted answer: the tokens it took. */
+  readonly use?: () => TokenUse | undefined;
 }
 
 /** No usable answer. The message is for the client; it may hold the engine's own words, and parts of a prompt. */
-interface FailedAttempt extends FailedAnswer {
+export interface FailedAttempt extends FailedAnswer {
   /** For the log, in the router's words alone. */
   readonly reason: string;
 }
@@ -88,6 +95,7 @@ export async function forward(
     target.onHead(head.status, passedMs());
     return await receive(head, target, ports, life);
   } catch (error) {
+    if (head === undefined) target.onHead(0, passedMs());
     if (life.cut !== undefined) return { kind: 'cut', cut: life.cut, afterMs: passedMs() };
     if (head === undefined && connectionFault(error) === 'refused') return { kind: 'refused', reason: refusal(error) };
     const kind = head === undefined ? 'disconnected' : 'failed';

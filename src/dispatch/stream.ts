@@ -47,7 +47,7 @@ export function relay(body: OpenedBody, life: RequestLife, plan: RelayPlan): Rea
 }
 
 /** What was read already, then the rest; without a value at the end. */
-function readerOf({ chunks, rest }: OpenedBody): () => Promise<{ readonly value?: Uint8Array | undefined }> {
+export function readerOf({ chunks, rest }: OpenedBody): () => Promise<{ readonly value?: Uint8Array | undefined }> {
   const waiting = [...chunks];
   return async () => {
     const value = waiting.shift();

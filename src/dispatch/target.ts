@@ -14,7 +14,7 @@ export interface Target {
   readonly credentials: Readonly<Record<string, string>>;
   /** The key in them: it goes to no client, whatever the answer repeats. */
   readonly secret: string | undefined;
-  /** Told of every head that arrives, and after how many milliseconds. */
+  /** Told of every head that arrives, and after how many milliseconds; status 0: none came, for whatever reason. */
   readonly onHead: (status: number, ms: number) => void;
   /** Told how the answer that the client was given has ended. */
   readonly onEnd: (end: RequestEnd) => void;
