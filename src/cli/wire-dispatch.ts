@@ -1,13 +1,16 @@
 // The dispatch of `serve`: which policies, queue and limits a request is brought to its agent with, and who is told.
 
-import type { Agent } from '../agents/agent.ts';
 import { createEngineFetch, type EngineFetch } from '../agents/engine-fetch.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
 import { systemTimers } from '../agents/timers.ts';
 import type { Config } from '../config/config.ts';
 import type { DispatchPorts } from '../dispatch/dispatch.ts';
+import { modelLabel } from '../dispatch/model-label.ts';
+import type { Answerer } from '../dispatch/outcome.ts';
+import type { ProviderAccount } from '../dispatch/providers/provider.ts';
 import { SeatQueue } from '../dispatch/queue.ts';
 import { errorText } from '../http/respond.ts';
+import { PROVIDERS, type Provider } from '../policy/policy.ts';
 import type { PolicyStore } from '../policy/store.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -34,7 +37,7 @@ export interface DispatchParts {
 
 export function dispatchPorts(
   fetch: EngineFetch,
-  { timeouts }: Config,
+  { timeouts, providers }: Config,
   { agents, policies, queue, metrics, log, graceOver }: DispatchParts,
 ): DispatchPorts {
   return {
@@ -48,12 +51,27 @@ export function dispatchPorts(
     streamMaxDurationMs: timeouts.streamMaxMs,
     shutdown: graceOver,
     errorBody: errorText,
-    onFailedTry: (agent: Agent, requestId: string, reason: string) =>
-      log.warn('Engine gave no usable answer', { agent_id: agent.setting.id, request_id: requestId, reason }),
+    accounts: accountsIn(providers),
+    nowMs: Date.now,
+    onFailedTry: (by: Answerer, requestId: string, reason: string) =>
+      typeof by === 'string'
+        ? log.warn('Provider gave no usable answer', { provider: by, request_id: requestId, reason })
+        : log.warn('Engine gave no usable answer', { agent_id: by.setting.id, request_id: requestId, reason }),
     onRouted: metrics.policy.routed,
-    onExhausted: (model: string, requestId: string, findings: string) => {
-      metrics.policy.exhausted(model);
-      log.warn('No agent for a request', { model, request_id: requestId, findings });
-    },
+    onNoAgent: (model: string, requestId: string, findings: string) =>
+      log.warn('No agent for a request', { model, request_id: requestId, findings }),
+    onProviderHead: metrics.providerAsked,
+    onProviderUsed: (model: string) => metrics.policy.providerUsed(modelLabel(model, agents, policies)),
+    onExhausted: (model: string) => metrics.policy.exhausted(modelLabel(model, agents, policies)),
   };
+}
+
+/** Of every provider of which there is a key. */
+function accountsIn(providers: Config['providers']): ReadonlyMap<Provider, ProviderAccount> {
+  const accounts = new Map<Provider, ProviderAccount>();
+  for (const dialect of PROVIDERS) {
+    const provider = providers[dialect];
+    if (provider !== undefined) accounts.set(dialect, { dialect, ...provider });
+  }
+  return accounts;
 }

@@ -16,6 +16,7 @@ import type { Capability, Endpoint } from '../routing/endpoint.ts';
 import { sessionOf } from '../routing/session.ts';
 import { AgentView } from './agent-view.ts';
 import type { Failure } from './failure.ts';
+import { type LastResort, lastResortOf } from './last-resort.ts';
 import type { Choice, SeatSearch } from './queue.ts';
 
 export interface ChoosingRequest {
@@ -53,6 +54,11 @@ export class AgentChoice implements SeatSearch {
 
   get capability(): Capability {
     return this.#endpoint.capability;
+  }
+
+  /** Who may answer when no step can. */
+  get lastResort(): LastResort | undefined {
+    return lastResortOf(this.#plan, this.#endpoint);
   }
 
   /** Of those that could not answer. */

@@ -1,14 +1,16 @@
-// Brings one request to an agent and the answer back: picks, tries, tries elsewhere. Everything before the first byte
-// can be repeated, nothing after it (E8).
+// Brings one request to an agent and the answer back: picks, tries, tries elsewhere, and at last asks the provider of the
+// policy. Everything before the first byte can be repeated, nothing after it (E8).
 
 import type { Agent } from '../agents/agent.ts';
+import type { ByteSpan } from '../lib/json-members.ts';
 import { describeFindings, exhaustionCode } from '../policy/exhaustion.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
 import { AgentChoice, type ChoicePorts } from './agent-choice.ts';
-import { type AnswerPlan, type AnswerPorts, streamResponse, wholeResponse } from './answer.ts';
-import { earlyEnd, type Failure, noneServes, noneTried, triesFailed, waitEnded } from './failure.ts';
-import { type Attempt, type ClientFault, type EngineCall, type ForwardPorts, forward } from './forward.ts';
+import { noneServes, noneTried, triesFailed, waitEnded } from './failure.ts';
+import { type EngineCall, forward } from './forward.ts';
 import { engineHeaders } from './headers.ts';
+import { askLastResort, type LastResortPorts } from './last-resort.ts';
+import { conclude, type DispatchOutcome } from './outcome.ts';
 import type { SeatQueue } from './queue.ts';
 import { type LifeLimits, type RequestEnd, RequestLife } from './request-life.ts';
 import { engineTarget, type Target } from './target.ts';
@@ -19,6 +21,8 @@ export interface DispatchRequest {
   readonly model: string;
   /** Sent byte for byte (E6). */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** Where the model stands in it: a provider has another name for it. */
+  readonly modelAt: ByteSpan;
   /** As the client sent them: what no engine may see is taken out here (E6). */
   readonly headers: Headers;
   /** The effective request ID, for the engine's log. */
@@ -32,31 +36,16 @@ export interface DispatchRequest {
   readonly onEnd: (end: RequestEnd) => void;
 }
 
-export interface DispatchPorts extends LifeLimits, AnswerPorts, ForwardPorts, ChoicePorts {
+export interface DispatchPorts extends LifeLimits, LastResortPorts, ChoicePorts {
   /** One for all requests of the registry. */
   readonly queue: SeatQueue;
-  /** Told why an engine's answer could not be used, in the router's own words: for the operator, not for the client. */
-  readonly onFailedTry: (agent: Agent, requestId: string, reason: string) => void;
   /** Told once when an agent's answer is used; `isFallback`: a step of the fallback chain chose the agent. */
   readonly onRouted: (model: string, isFallback: boolean) => void;
   /** Told once when no step has an agent any more; `findings` is what each lacked, of bounded length. */
-  readonly onExhausted: (model: string, requestId: string, findings: string) => void;
+  readonly onNoAgent: (model: string, requestId: string, findings: string) => void;
 }
 
-/** `agent` is the one that answered, or the last one asked. */
-export type DispatchOutcome =
-  /** An engine's answer: 200, or its finding against the request in JSON. */
-  | { readonly kind: 'answered'; readonly response: Response; readonly agent: Agent }
-  /** An engine's finding against the request that is not JSON: to be sent with this status in the body of E4. */
-  | {
-      readonly kind: 'client_fault';
-      readonly status: ClientFault;
-      readonly message: string;
-      readonly agent: Agent;
-    }
-  | ({ readonly kind: 'failed'; readonly agent: Agent | undefined } & Failure);
-
-/** The answer of the first agent in the order of the model's policy that gives one. Never rejects. */
+/** The answer of the first agent in the order of the model's policy that gives one, or of its provider. Never rejects. */
 export async function dispatch(request: DispatchRequest, ports: DispatchPorts): Promise<DispatchOutcome> {
   const life = new RequestLife(request, ports);
   const outcome = await tryAgents(request, ports, life);
@@ -93,7 +82,7 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
         break;
       default:
         if (attempt.kind !== 'cut') ports.onRouted(choice.model, choice.isFallback(seat));
-        return conclude(attempt, { agent, target }, life, { ...ports, dialect: endpoint.dialect });
+        return conclude(attempt, { by: agent, target }, life, { ...ports, dialect: endpoint.dialect });
     }
   }
 }
@@ -121,39 +110,21 @@ async function ask(agent: Agent, { call, choice, target }: Asking, ports: Dispat
   return { attempt, isFree: false };
 }
 
-/** No agent is asked any more: the router has ended the request, or its policy is exhausted. */
-function noAgent(
-  { requestId, endpoint }: DispatchRequest,
+/** No agent is asked any more: the router has ended the request, or no step of its policy can serve it. */
+async function noAgent(
+  request: DispatchRequest,
   choice: AgentChoice,
-  { cut }: RequestLife,
-  { onExhausted }: DispatchPorts,
-): DispatchOutcome {
-  const { model, lastAsked: agent, lastFailure, findings } = choice;
-  if (cut !== undefined) return { kind: 'failed', ...waitEnded(cut, model), agent };
-  if (lastFailure === undefined && choice.hasNoEngine()) {
-    return { kind: 'failed', ...noneServes(model, endpoint.path), agent };
-  }
-  onExhausted(model, requestId, describeFindings(findings));
-  return { kind: 'failed', ...(lastFailure ?? noneTried(model, exhaustionCode(findings))), agent };
-}
-
-type Conclusion = Exclude<Attempt, { kind: 'refused' | 'failed' | 'disconnected' }>;
-
-/** The outcome of an attempt after which no other agent is asked. */
-function conclude(
-  attempt: Conclusion,
-  { agent, target }: { readonly agent: Agent; readonly target: Target },
   life: RequestLife,
-  plan: AnswerPlan,
-): DispatchOutcome {
-  switch (attempt.kind) {
-    case 'stream':
-      return { kind: 'answered', response: streamResponse(attempt, target, life, plan), agent };
-    case 'whole':
-      return { kind: 'answered', response: wholeResponse(attempt, target, life), agent };
-    case 'client_fault':
-      return { ...attempt, agent };
-    case 'cut':
-      return { kind: 'failed', ...earlyEnd(attempt.cut), agent };
+  ports: DispatchPorts,
+): Promise<DispatchOutcome> {
+  const { model, lastAsked: by, lastFailure, lastResort, findings } = choice;
+  if (life.cut !== undefined) return { kind: 'failed', ...waitEnded(life.cut, model), by };
+  if (lastResort === undefined && lastFailure === undefined && choice.hasNoEngine()) {
+    return { kind: 'failed', ...noneServes(model, request.endpoint.path), by };
   }
+  ports.onNoAgent(model, request.requestId, describeFindings(findings));
+  const answer = lastResort && (await askLastResort(request, lastResort, ports, life));
+  if (answer !== undefined) return answer;
+  ports.onExhausted(model);
+  return { kind: 'failed', ...(lastFailure ?? noneTried(model, exhaustionCode(findings))), by };
 }

@@ -4,11 +4,13 @@
 import type { Context, Handler } from 'hono';
 import { mayUseModel } from '../auth/authenticate.ts';
 import { readCredentials } from '../auth/credentials.ts';
+import { lastResortOf } from '../dispatch/last-resort.ts';
+import { modelLabel } from '../dispatch/model-label.ts';
 import { RouterError } from '../errors.ts';
 import { splitTarget } from '../lib/query.ts';
 import { decideRoute, type RouteFacts, type StayDecision, stay } from '../routing/decide-route.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
-import { readInferenceRequest, replaceModel } from '../routing/inference-request.ts';
+import { type ModelBody, readInferenceRequest, replaceModel } from '../routing/inference-request.ts';
 import { sessionOf } from '../routing/session.ts';
 import { type Admission, admit } from './admit.ts';
 import { type BodyOrder, readBody } from './body.ts';
@@ -26,7 +28,7 @@ export interface Asked {
   /** As received: what a token is bound to. */
   readonly received: ReceivedBody;
   /** What an engine is sent: what the body says, unless the routed model has another name than the sent one. */
-  readonly forwarded: Uint8Array<ArrayBuffer>;
+  readonly forwarded: ModelBody;
 }
 
 /** The handler of one endpoint. */
@@ -83,22 +85,24 @@ async function readAsked(
   const { model: sent, modelAt } = request.value;
   const model = admitted.claims?.model ?? resolveModel(ports, arrival, admitted, sent);
   if (!mayUseModel(admitted.caller, model)) throw forbidden(model);
-  return { admitted, model, received, forwarded: model === sent ? content : replaceModel(content, modelAt, model) };
+  const body = { body: content, modelAt };
+  return { admitted, model, received, forwarded: model === sent ? body : replaceModel(body, model) };
 }
 
 /** The redirect, or undefined when the request is to be served here. Throws when it can be neither. */
 function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Response | undefined {
-  const local = ports.agents.presence(asked.model, arrival.endpoint.capability);
-  if (local !== 'none') {
+  const facts = routeFacts(ports, arrival, asked);
+  if (facts.local !== 'none' || facts.hasLastResort) {
     const { owner } = asked.admitted.caller;
-    arrival.record.routing = { region: '', engine: '', model: asked.model, tenant_id: owner };
+    const model = facts.local === 'none' ? modelLabel(asked.model, ports.agents, ports.policies) : asked.model;
+    arrival.record.routing = { region: '', engine: '', model, tenant_id: owner };
   }
-  const decision = decideRoute(routeFacts(ports, arrival, asked, local), ports.nowMs());
+  const decision = decideRoute(facts, ports.nowMs());
   if (decision.kind !== 'redirect') return stayOrThrow(decision, arrival, asked, searchedFor(asked));
   const { redirect } = ports;
   const response =
     redirect === undefined ? undefined : redirectResponse(ports, redirect, arrival, { decision, ...asked });
-  return response ?? stayOrThrow(stay(local), arrival, asked, 'here, and key ID or query are too long for a redirect');
+  return response ?? stayOrThrow(stay(facts), arrival, asked, 'here, and key ID or query are too long for a redirect');
 }
 
 /** Where an agent was looked for: a request that was redirected twice, or as good as that, goes nowhere else (D-33). */
@@ -108,11 +112,13 @@ function searchedFor({ admitted }: Asked): string {
     : 'here or at a site within reach';
 }
 
-function routeFacts(ports: RouterPorts, arrival: Arrival, asked: Asked, local: RouteFacts['local']): RouteFacts {
+function routeFacts(ports: RouterPorts, arrival: Arrival, asked: Asked): RouteFacts {
+  const { endpoint } = arrival;
   return {
-    local,
+    local: ports.agents.presence(asked.model, endpoint.capability),
+    hasLastResort: lastResortOf(ports.policies.planFor(asked.model), endpoint) !== undefined,
     model: asked.model,
-    kind: arrival.endpoint.kind,
+    kind: endpoint.kind,
     keyId: asked.admitted.caller.keyId,
     session: sessionOf(arrival.headers),
     passage: asked.admitted.passage,

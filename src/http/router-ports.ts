@@ -3,7 +3,8 @@
 import type { AgentRegistry } from '../agents/registry.ts';
 import type { AdminAuth } from '../auth/admin.ts';
 import type { ClientAuth } from '../auth/authenticate.ts';
-import type { DispatchOutcome, DispatchRequest } from '../dispatch/dispatch.ts';
+import type { DispatchRequest } from '../dispatch/dispatch.ts';
+import type { DispatchOutcome } from '../dispatch/outcome.ts';
 import type { NowMs, RandomBytes } from '../lib/clock.ts';
 import type { Provider } from '../policy/policy.ts';
 import type { PolicyStore } from '../policy/store.ts';

@@ -1,9 +1,10 @@
-// A request that stays: handed to an agent, and its outcome written into the record once, whenever that is.
+// A request that stays: handed to an agent or, at last, to a provider, and its outcome written into the record once,
+// whenever that is.
 
-import type { Agent } from '../agents/agent.ts';
 import { UNKNOWN } from '../agents/agent-series.ts';
-import type { DispatchOutcome, DispatchRequest } from '../dispatch/dispatch.ts';
+import type { DispatchRequest } from '../dispatch/dispatch.ts';
 import { earlyEnd } from '../dispatch/failure.ts';
+import type { Answerer, DispatchOutcome } from '../dispatch/outcome.ts';
 import { RouterError } from '../errors.ts';
 import type { Connection } from '../runtime/runtime.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
@@ -20,7 +21,7 @@ export interface Client {
   readonly gone: AbortSignal;
 }
 
-/** The agent's answer, or a RouterError that says why there is none. */
+/** The answer, or a RouterError that says why there is none. */
 export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Asked, client: Client): Promise<Response> {
   const { record, endpoint, headers } = arrival;
   // The body is read: from here on only the router's own limits end a silent request (bun.md, facts 3 and 4).
@@ -41,13 +42,13 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
   const outcome = await ports.dispatch({
     endpoint,
     model: asked.model,
-    body: asked.forwarded,
+    ...asked.forwarded,
     headers,
     requestId: record.requestId,
     clientGone: client.gone,
     onEnd,
   });
-  noteAgent(record, outcome.agent);
+  if (outcome.by !== undefined) noteAnswerer(record, outcome.by);
   if (outcome.kind !== 'answered') {
     client.connection.endSilence();
     return refusal(outcome);
@@ -61,14 +62,18 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
   return outcome.response;
 }
 
-function noteAgent(record: RequestRecord, agent: Agent | undefined): void {
-  if (agent === undefined) return;
-  const { id, engine, region = UNKNOWN } = agent.setting;
+/** As the Go router writes them (routing.md §20, §25). */
+function noteAnswerer(record: RequestRecord, by: Answerer): void {
+  const setting = typeof by === 'string' ? { id: `provider:${by}`, engine: by, region: CLOUD } : by.setting;
+  const { id, engine, region = UNKNOWN } = setting;
   record.agentId = id;
   if (record.routing !== undefined) record.routing = { ...record.routing, engine, region };
 }
 
-/** An engine's finding in the router's body, or the error that ended the tries. */
+/** Where providers are, as metrics have it. */
+const CLOUD = 'cloud';
+
+/** An engine's or a provider's finding in the router's body, or the error that ended the tries. */
 function refusal(outcome: Exclude<DispatchOutcome, { kind: 'answered' }>): Response {
   if (outcome.kind === 'failed') {
     throw new RouterError(outcome.code, outcome.message, { retryAfterS: outcome.retryAfterS });

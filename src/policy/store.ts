@@ -58,6 +58,11 @@ export class PolicyStore {
     return this.#plans.get(model) ?? this.#globalPlan;
   }
 
+  /** Whether the model has a policy of its own. */
+  hasDocumentFor(model: string): boolean {
+    return this.#plans.has(model);
+  }
+
   replaceGlobal(policy: Policy): void {
     this.#global = policy;
     this.#globalPlan = this.#planOf(policy);

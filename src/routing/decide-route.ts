@@ -16,6 +16,8 @@ export const NEW_PASSAGE: Passage = { hops: 0, origin: undefined };
 
 export interface RouteFacts {
   readonly local: LocalPresence;
+  /** A provider outside may answer for this model and endpoint: it comes after the siblings (R-032, R-033). */
+  readonly hasLastResort: boolean;
   readonly model: string;
   readonly kind: Kind;
   /** Empty in auth mode `none` (D-30). */
@@ -36,7 +38,7 @@ export interface RedirectDecision {
   readonly scope: Scope;
 }
 
-/** What is left when the request stays: an agent's answer, 503 for agents that are all down, or 404. */
+/** What is left when the request stays: an answer from here, 503 for agents that are all down, or 404. */
 export type StayDecision = { readonly kind: 'serve' } | { readonly kind: 'noAgents' } | { readonly kind: 'notFound' };
 
 export type RouteDecision = StayDecision | RedirectDecision;
@@ -46,11 +48,12 @@ export type RouteDecision = StayDecision | RedirectDecision;
  * others (R-025), and never leaves the scope (R-036).
  */
 export function decideRoute(facts: RouteFacts, nowMs: number): RouteDecision {
-  return facts.local === 'healthy' ? { kind: 'serve' } : (decideRedirect(facts, nowMs) ?? stay(facts.local));
+  return facts.local === 'healthy' ? { kind: 'serve' } : (decideRedirect(facts, nowMs) ?? stay(facts));
 }
 
 /** The decision when no redirect is possible or its token cannot be made (R-091, R-222). */
-export function stay(local: LocalPresence): StayDecision {
+export function stay({ local, hasLastResort }: Pick<RouteFacts, 'local' | 'hasLastResort'>): StayDecision {
+  if (hasLastResort) return { kind: 'serve' };
   switch (local) {
     case 'healthy':
       return { kind: 'serve' };

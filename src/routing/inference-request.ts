@@ -47,16 +47,19 @@ export function* readInferenceRequest(body: Uint8Array): Steps<Result<InferenceR
   return model.ok ? ok({ model: model.value, modelAt }) : model;
 }
 
-/**
- * The same body with another model name in place of the one that {@link readInferenceRequest} found: every other byte
- * stays, numbers included (E6).
- */
-export function replaceModel(body: Uint8Array, modelAt: ByteSpan, model: string): Uint8Array<ArrayBuffer> {
-  return Buffer.concat([
-    body.subarray(0, modelAt.start),
-    encodeUtf8(JSON.stringify(model)),
-    body.subarray(modelAt.end),
-  ]);
+/** A request body, and where its model stands in it, as {@link readInferenceRequest} found it. */
+export interface ModelBody {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly modelAt: ByteSpan;
+}
+
+/** The same body with another model name in place: every other byte stays, numbers included (E6). */
+export function replaceModel({ body, modelAt: { start, end } }: ModelBody, model: string): ModelBody {
+  const name = encodeUtf8(JSON.stringify(model));
+  return {
+    body: Buffer.concat([body.subarray(0, start), name, body.subarray(end)]),
+    modelAt: { start, end: start + name.byteLength },
+  };
 }
 
 /** `written` is one valid JSON value. */

@@ -6,6 +6,7 @@ import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
 import { type AgentSeries, agentMetrics } from './agent-metrics.ts';
 import { type EngineSeries, engineGauges } from './engine-gauges.ts';
 import { type PolicyMetrics, policyMetrics } from './policy-metrics.ts';
+import { providerMetrics } from './provider-metrics.ts';
 import { type QueueDepth, queueMetrics } from './queue-metrics.ts';
 import type { RequestRecord } from './request-record.ts';
 import { routingMetrics } from './routing-metrics.ts';
@@ -29,6 +30,8 @@ export interface Metrics {
   requestEnded(record: RequestRecord, seconds: number): void;
   /** A request got its slot after that long in the queue of its model. */
   queueWaited(model: string, seconds: number): void;
+  /** A provider was asked, and its head came after that long; status 0: none came. */
+  providerAsked(provider: string, status: number, seconds: number): void;
   /** Prometheus text format. */
   expose(): Promise<string>;
   readonly contentType: string;
@@ -91,6 +94,7 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
       countRouted(record);
     },
     queueWaited: queue.waited,
+    providerAsked: providerMetrics(registers),
     expose: () => registry.metrics(),
     contentType: registry.contentType,
   };

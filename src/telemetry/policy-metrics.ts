@@ -5,7 +5,7 @@ import { Counter, type Registry } from 'prom-client';
 export interface PolicyMetrics {
   /** An agent's answer was used; `isFallback`: it was not the primary step's. `model` is one that an agent here has. */
   routed(model: string, isFallback: boolean): void;
-  /** The fallback provider's answer was used. */
+  /** The fallback provider's answer was used. `model` here and below may also be one that a document is for, or `other`. */
   providerUsed(model: string): void;
   /** No step had an agent, nor had the provider an answer. */
   exhausted(model: string): void;

@@ -28,8 +28,9 @@ export interface RequestRecord {
   alias: string | undefined;
   /** The routed model, once the caller may use it. */
   model: string | undefined;
+  /** Who answered or was asked last; `provider:openai` when that was no agent. */
   agentId: string | undefined;
-  /** For metrics: of a request whose model an agent here lists. */
+  /** For metrics: of a request that this site was to serve. */
   routing: RoutedLabels | undefined;
   /** Of a 307: the target site. */
   redirectSite: string | undefined;

@@ -6,10 +6,10 @@ import type { RequestRecord } from './request-record.ts';
 
 /** Names that operators gave, never what a client made up (R-200). */
 export interface RoutedLabels {
-  /** Of the agent that was asked last; empty when none was. */
+  /** Of the agent that was asked last, `cloud` for a provider; empty when nobody was. */
   readonly region: string;
   readonly engine: string;
-  /** One that an agent here lists. */
+  /** One that an agent here lists or a policy document is for, else `other`. */
   readonly model: string;
   /** Owner of the key. */
   readonly tenant_id: string;
@@ -30,7 +30,7 @@ const OTHER: RoutedLabels = { region: 'other', engine: 'other', model: 'other', 
 export function routingMetrics(registers: Registry[]): (record: RequestRecord) => void {
   const routed = new Counter({
     name: 'hivenet_routing_requests_routed_total',
-    help: 'Requests that an engine here answered to the end',
+    help: 'Requests that an engine here, or the provider of the policy, answered to the end',
     labelNames: LABELS,
     registers,
   });

@@ -49,7 +49,7 @@ describe('dispatch() by a failed answer whose body stalls', () => {
     const site = testSite([engine.url]);
     const asking = site.ask();
     await pass(site);
-    assert.deepEqual(await asking, { kind: 'client_fault', status: 400, message: 'abc', agent: site.agents[0] });
+    assert.deepEqual(await asking, { kind: 'client_fault', status: 400, message: 'abc', by: site.agents[0] });
   });
 
   it('goes by the status of one that breaks off, too', async () => {
@@ -90,7 +90,7 @@ describe('dispatch() by an answer that repeats the engine’s key', () => {
       ] as const) {
         const engine = await startEngine(bytes(status, body, JSON_TYPE));
         const site = testSite([engine.url], { apiKey: KEY });
-        assert.deepEqual(await site.ask(), { kind: 'client_fault', status, message, agent: site.agents[0] });
+        assert.deepEqual(await site.ask(), { kind: 'client_fault', status, message, by: site.agents[0] });
       }
     });
   }

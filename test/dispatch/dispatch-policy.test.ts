@@ -31,7 +31,7 @@ async function siteOf(policy: string, engines: Readonly<Record<string, { readonl
     const outcome = await site.ask();
     if (outcome.kind === 'failed') return `${outcome.code}: ${outcome.message}`;
     await responseOf(outcome).arrayBuffer();
-    return outcome.agent.setting.tags?.[0];
+    return typeof outcome.by === 'string' ? outcome.by : outcome.by.setting.tags?.[0];
   };
   return { site, ask };
 }
@@ -45,7 +45,7 @@ describe('dispatch() by a policy', () => {
     site.agents[1]?.take();
     assert.equal(await ask(), 'other');
     assert.deepEqual(site.routed, ['primary', 'fallback']);
-    assert.deepEqual(site.exhaustions, []);
+    assert.deepEqual(site.lacks, []);
   });
 
   it('moves on after max_tries of a step, and may ask an agent again in a later step', async () => {
@@ -54,7 +54,7 @@ describe('dispatch() by a policy', () => {
     const { site, ask } = await siteOf(policy, engines);
     assert.equal(await ask(), 'backend_error: broken');
     assert.equal(site.failedTries.length, 3);
-    assert.deepEqual(site.exhaustions, ['routing_policy: max_tries=1 | again: max_tries=2']);
+    assert.deepEqual(site.lacks, ['routing_policy: max_tries=1 | again: max_tries=2']);
     assert.deepEqual([site.routed, slots(site)], [[], [0, 0]]);
   });
 
@@ -83,14 +83,14 @@ describe('dispatch() by a policy', () => {
     const onlyDead = await siteOf('{}', { dead: { url: await deadUrl() } });
     const outcome = await onlyDead.site.ask();
     assert.ok(outcome.kind === 'failed' && outcome.code === 'no_agents_available');
-    assert.equal(outcome.agent, onlyDead.site.agents[0]);
-    assert.deepEqual(site.exhaustions, ['routing_policy: prev_failures=1 health=1']);
+    assert.equal(outcome.by, onlyDead.site.agents[0]);
+    assert.deepEqual(site.lacks, ['routing_policy: prev_failures=1 health=1']);
   });
 
   it('ends by the last answer also when its agent became another engine meanwhile', async () => {
     const { site, ask } = await siteOf('{}', { broken: await bad() });
-    const onFailedTry: typeof site.ports.onFailedTry = (agent) =>
-      agent.reconfigure({ ...agent.setting, engine: 'infinity' });
+    const [agent] = site.agents;
+    const onFailedTry = () => agent?.reconfigure({ ...agent.setting, engine: 'infinity' });
     Object.assign(site.ports, { onFailedTry });
     assert.equal(await ask(), 'backend_error: broken');
   });
@@ -119,7 +119,7 @@ describe('dispatch() by a policy', () => {
     site.agents[1]?.take();
     assert.match((await ask()) ?? '', /^backend_error: /);
     assert.equal(connections, 4, 'the free repetition, then a try of the later step');
-    assert.deepEqual(site.exhaustions, ['routing_policy: max_tries=1 | any: max_tries=1']);
+    assert.deepEqual(site.lacks, ['routing_policy: max_tries=1 | any: max_tries=1']);
     assert.equal(site.agents[0]?.record.failures, 3);
   });
 
@@ -128,10 +128,10 @@ describe('dispatch() by a policy', () => {
     site.agents[0]?.take();
     site.agents[1]?.reportConnectionRefused();
     assert.deepEqual(await failureOf(site.ask()), ['no_capacity', 'All agents of the model "m" are busy.']);
-    assert.deepEqual(site.exhaustions, ['routing_policy: capacity=1 health=1 | any: capacity=1 health=1']);
+    assert.deepEqual(site.lacks, ['routing_policy: capacity=1 health=1 | any: capacity=1 health=1']);
     site.agents[0]?.drain();
     assert.equal(await ask(), 'no_agents_available: No agent of the model "m" is available.');
-    assert.equal(site.exhaustions[1], 'routing_policy: health=2 | any: health=2');
+    assert.equal(site.lacks[1], 'routing_policy: health=2 | any: health=2');
   });
 
   it('waits only for an agent that its policy takes', async () => {
@@ -161,6 +161,6 @@ describe('dispatch() by a policy', () => {
     await engine.nextRequest();
     cut.client.abort();
     assert.equal((await answering)[0], 'client_gone');
-    for (const { exhaustions, routed } of [site, cut]) assert.deepEqual([exhaustions, routed], [[], []]);
+    for (const { lacks, routed } of [site, cut]) assert.deepEqual([lacks, routed], [[], []]);
   });
 });

@@ -104,7 +104,7 @@ describe('dispatch() before full agents', () => {
       site.timers.advance(1_000);
       const outcome = await asking;
       const told =
-        outcome.kind === 'failed' ? `${outcome.code}: ${outcome.message}` : outcome.agent === site.agents[1] && 'other';
+        outcome.kind === 'failed' ? `${outcome.code}: ${outcome.message}` : outcome.by === site.agents[1] && 'other';
       assert.equal(told, expected);
     }
   });

@@ -21,7 +21,7 @@ describe('dispatch() over several agents', () => {
         outcome.kind === 'failed' ? `${outcome.code}: ${outcome.message}` : '',
         `${code}: said ${statuses[1]}`,
       );
-      assert.equal(outcome.agent, site.agents[1]);
+      assert.equal(outcome.by, site.agents[1]);
       assert.deepEqual(site.failedTries, [`agent-0: status ${statuses[0]}`, `agent-1: status ${statuses[1]}`]);
     }
   });
@@ -49,7 +49,7 @@ describe('dispatch() by the engine’s status (E8)', () => {
         kind: 'client_fault',
         status,
         message: '<html>too long</html>',
-        agent: site.agents[0],
+        by: site.agents[0],
       });
       assert.deepEqual([site.ends.length, ...slots(site), site.timers.pending], [0, 0, 0]);
     });
@@ -63,7 +63,7 @@ describe('dispatch() by the engine’s status (E8)', () => {
       const site = testSite([engine.url, other.url]);
       const outcome = await site.ask();
       assert.equal(await responseOf(outcome).text(), '{"id":"other"}');
-      assert.equal(outcome.agent, site.agents[1]);
+      assert.equal(outcome.by, site.agents[1]);
       assert.equal(engine.seen.length, 1);
       assert.equal(site.agents[0]?.state, 'healthy');
       assert.deepEqual(slots(site), [0, 0]);

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import type { DispatchOutcome } from '../../src/dispatch/dispatch.ts';
 import { WHOLE_ANSWER_MAX_BYTES } from '../../src/dispatch/forward.ts';
+import type { DispatchOutcome } from '../../src/dispatch/outcome.ts';
 import { bunRuntime } from '../../src/runtime/bun.ts';
 import type { Listener } from '../../src/runtime/runtime.ts';
 import { openStream, silent, startEngine, stopEngines } from './engines.ts';

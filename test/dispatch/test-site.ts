@@ -4,12 +4,9 @@ import type { Agent } from '../../src/agents/agent.ts';
 import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import { createEngineFetch, type EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
-import {
-  type DispatchOutcome,
-  type DispatchPorts,
-  type DispatchRequest,
-  dispatch,
-} from '../../src/dispatch/dispatch.ts';
+import { type DispatchPorts, type DispatchRequest, dispatch } from '../../src/dispatch/dispatch.ts';
+import type { Answerer, DispatchOutcome } from '../../src/dispatch/outcome.ts';
+import type { ProviderAccount } from '../../src/dispatch/providers/provider.ts';
 import { SeatQueue } from '../../src/dispatch/queue.ts';
 import type { RequestEnd } from '../../src/dispatch/request-life.ts';
 import { ok } from '../../src/lib/result.ts';
@@ -21,6 +18,8 @@ import { FakeTimers } from '../agents/fake-timers.ts';
 export const MODEL = 'm';
 export const REQUEST_TIMEOUT_MS = 60_000;
 export const STREAM_IDLE_MS = 30_000;
+/** Of the wall clock. */
+const NOW_MS = 1_700_000_000_999;
 
 const engineFetch = createEngineFetch(fetch, bunRuntime.engineFetchInit);
 
@@ -39,10 +38,14 @@ export interface TestSite {
   readonly failedTries: string[];
   /** Model and seconds of every wait that ended with a slot. */
   readonly waits: (readonly [model: string, seconds: number])[];
-  /** `primary` or `fallback` for every answer that was used. */
+  /** `primary`, `fallback` or `provider` for every answer that was used. */
   readonly routed: string[];
   /** What the steps lacked, for every request that none had an agent for. */
-  readonly exhaustions: string[];
+  readonly lacks: string[];
+  /** Models of the requests that nothing could serve. */
+  readonly exhausted: string[];
+  /** `PROVIDER STATUS` of every head of a provider, 0 for none. */
+  readonly providerHeads: string[];
   readonly shutdown: AbortController;
   /** Dispatches one chat request; the fields given replace its own. */
   ask(request?: Partial<DispatchRequest>): Promise<DispatchOutcome>;
@@ -56,12 +59,14 @@ interface SiteSettings extends Partial<AgentSetting> {
   /** The built-in policy by default. */
   readonly policies?: PolicySet;
   readonly streamMaxDurationMs?: number;
+  /** None by default. */
+  readonly accounts?: readonly ProviderAccount[];
 }
 
 /** A site whose healthy agents front the engines at these URLs. */
 export function testSite(
   urls: readonly string[],
-  { fetch = engineFetch, queueDepth = 0, policies, streamMaxDurationMs, ...setting }: SiteSettings = {},
+  { fetch = engineFetch, queueDepth = 0, policies, streamMaxDurationMs, accounts = [], ...setting }: SiteSettings = {},
 ): TestSite {
   const timers = new FakeTimers();
   const registry = new AgentRegistry(() => undefined, { nowMs: Date.now, monotonicMs: () => timers.monotonicMs() });
@@ -73,7 +78,9 @@ export function testSite(
   const failedTries: string[] = [];
   const waits: (readonly [string, number])[] = [];
   const routed: string[] = [];
-  const exhaustions: string[] = [];
+  const lacks: string[] = [];
+  const exhausted: string[] = [];
+  const providerHeads: string[] = [];
   const onWaited = (model: string, seconds: number) => void waits.push([model, seconds]);
   const ports: DispatchPorts = {
     registry,
@@ -85,9 +92,14 @@ export function testSite(
     streamIdleTimeoutMs: STREAM_IDLE_MS,
     streamMaxDurationMs,
     shutdown: shutdown.signal,
-    onFailedTry: (agent, _requestId, reason) => void failedTries.push(`${agent.setting.id}: ${reason}`),
+    accounts: new Map(accounts.map((account) => [account.dialect, account])),
+    nowMs: () => NOW_MS,
+    onFailedTry: (by, _requestId, reason) => void failedTries.push(`${nameOf(by)}: ${reason}`),
     onRouted: (_model, isFallback) => void routed.push(isFallback ? 'fallback' : 'primary'),
-    onExhausted: (_model, _requestId, findings) => void exhaustions.push(findings),
+    onNoAgent: (_model, _requestId, findings) => void lacks.push(findings),
+    onProviderHead: (provider, status) => void providerHeads.push(`${provider} ${status}`),
+    onProviderUsed: () => void routed.push('provider'),
+    onExhausted: (model) => void exhausted.push(model),
     errorBody: (code, message) => {
       errorCodes.push(code);
       return JSON.stringify({ type: 'error', error: { code, message } });
@@ -95,9 +107,12 @@ export function testSite(
   };
   const ask = (request: Partial<DispatchRequest> = {}) =>
     dispatch({ ...chatRequest(), clientGone: client.signal, onEnd: (end) => ends.push(end), ...request }, ports);
-  const told = { ends, errorCodes, failedTries, waits, routed, exhaustions };
+  const told = { ends, errorCodes, failedTries, waits, routed, lacks, exhausted, providerHeads };
   return { timers, registry, agents, ports, client, shutdown, ask, ...told };
 }
+
+/** The ID of an agent, the name of a provider. */
+const nameOf = (by: Answerer) => (typeof by === 'string' ? by : by.setting.id);
 
 /** A healthy agent. */
 export function addAgent(
@@ -114,6 +129,7 @@ function chatRequest(): Omit<DispatchRequest, 'clientGone' | 'onEnd'> {
     endpoint: endpointOf('/v1/chat/completions'),
     model: MODEL,
     body: new TextEncoder().encode(`{"model":"${MODEL}"}`),
+    modelAt: { start: 9, end: 12 },
     headers: new Headers({ 'content-type': 'application/json' }),
     requestId: '00000000-0000-4000-8000-000000000000',
   };
@@ -127,7 +143,7 @@ export function endpointOf(path: string) {
 
 /** The response of an answered request. */
 export function responseOf(outcome: DispatchOutcome): Response {
-  if (outcome.kind !== 'answered') throw new Error(`Not answered: ${JSON.stringify({ ...outcome, agent: undefined })}`);
+  if (outcome.kind !== 'answered') throw new Error(`Not answered: ${JSON.stringify({ ...outcome, by: undefined })}`);
   return outcome.response;
 }
 

@@ -80,7 +80,7 @@ describe('a stream of an engine', () => {
       const dispatch: RouterPorts['dispatch'] = async ({ onEnd }) => {
         const reading = { use: undefined, lastWord: 'said' } as const;
         onEnd({ status: 499, outcome: 'client_gone', cut, firstByteMs: 1, reading });
-        return { kind: 'answered', response: new Response('data: 1'), agent };
+        return { kind: 'answered', response: new Response('data: 1'), by: agent };
       };
       const calls: string[] = [];
       const connection = {

@@ -168,7 +168,7 @@ describe('the end of an answer', () => {
         const end = { ...how, agent, firstByteMs: undefined, reading };
         if (hops === 0) onEnd(end);
         else void turn.then(() => onEnd(end));
-        return { kind: 'answered', response: new Response('data'), agent };
+        return { kind: 'answered', response: new Response('data'), by: agent };
       };
       await site.ask(CHAT, CHAT_BODY, bearer('key-1'));
       for (let hop = 0; hop < hops; hop += 1) await Promise.resolve();

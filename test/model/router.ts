@@ -53,6 +53,7 @@ export class ModelRouter {
     const siteId = present(SITES[this.state.site]).id;
     const facts = {
       local: this.state.local,
+      hasLastResort: false,
       model: MODEL,
       kind: 'chat',
       keyId: admitted.keyId,
@@ -64,6 +65,6 @@ export class ModelRouter {
     const decision = decideRoute(facts, 0);
     if (decision.kind !== 'redirect') return decision;
     const token = this.#desk.mint(admitted, decision.scope, decision.target.id);
-    return token === undefined ? stay(this.state.local) : { kind: 'redirect', token };
+    return token === undefined ? stay(facts) : { kind: 'redirect', token };
   }
 }

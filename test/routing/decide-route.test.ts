@@ -15,6 +15,7 @@ const PRESENCES: readonly LocalPresence[] = ['healthy', 'unhealthy', 'none'];
 function facts(change: Partial<RouteFacts> = {}): RouteFacts {
   return {
     local: 'none',
+    hasLastResort: false,
     model: 'm',
     kind: 'chat',
     keyId: 'key-1',
@@ -49,6 +50,13 @@ describe('decideRoute()', () => {
 
   it('redirects also when all local agents are down (R-024)', () => {
     assert.equal(decide({ local: 'unhealthy' }), 'site-fr-2');
+  });
+
+  it('redirects before a provider is asked (R-032)', () => {
+    for (const local of ['unhealthy', 'none'] as const) {
+      assert.equal(decide({ local, hasLastResort: true }), 'site-fr-2');
+      assert.equal(decide({ local, hasLastResort: true, scope: undefined }), 'serve');
+    }
   });
 
   const stays: readonly (readonly [string, Partial<RouteFacts>])[] = [
@@ -171,8 +179,12 @@ describe('decideRoute()', () => {
 describe('stay()', () => {
   it('is what is left without a redirect: served, 503 or 404 (R-029)', () => {
     assert.deepEqual(
-      PRESENCES.map((local) => stay(local).kind),
+      PRESENCES.map((local) => stay({ local, hasLastResort: false }).kind),
       ['serve', 'noAgents', 'notFound'],
     );
+  });
+
+  it('is an answer from here, whatever the agents, where a provider is the last resort (R-033)', () => {
+    for (const local of PRESENCES) assert.equal(stay({ local, hasLastResort: true }).kind, 'serve');
   });
 });

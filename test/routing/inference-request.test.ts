@@ -115,10 +115,12 @@ describe('readInferenceRequest()', () => {
 
 /** The body with `model` in place of its own. */
 function replaced(body: string, model: string): string {
-  const bytes = Buffer.from(body);
-  const request = complete(readInferenceRequest(bytes));
+  const sent = Buffer.from(body);
+  const request = complete(readInferenceRequest(sent));
   assert.ok(request.ok);
-  return Buffer.from(replaceModel(bytes, request.value.modelAt, model)).toString();
+  const { body: bytes, modelAt } = replaceModel({ body: sent, modelAt: request.value.modelAt }, model);
+  assert.equal(bytes.subarray(modelAt.start, modelAt.end).toString(), JSON.stringify(model));
+  return bytes.toString();
 }
 
 describe('replaceModel()', () => {

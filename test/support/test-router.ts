@@ -7,11 +7,11 @@ import { systemTimers, type Timers } from '../../src/agents/timers.ts';
 import { parseAdminKeys } from '../../src/auth/admin.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { dispatch } from '../../src/dispatch/dispatch.ts';
+import type { ProviderAccount } from '../../src/dispatch/providers/provider.ts';
 import { SeatQueue } from '../../src/dispatch/queue.ts';
 import { ActiveRequests } from '../../src/http/active-requests.ts';
 import { createFetch } from '../../src/http/app.ts';
 import { BodyBudget } from '../../src/http/body-budget.ts';
-import { errorText } from '../../src/http/respond.ts';
 import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
 import { Turns } from '../../src/http/turns.ts';
 import type { Result } from '../../src/lib/result.ts';
@@ -30,6 +30,7 @@ import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { RegistrationStream } from '../../src/telemetry/registration-stream.ts';
 import { registryOf, type TestAgent } from './test-agents.ts';
+import { testDispatchPorts } from './test-dispatch.ts';
 import { type ExtraKey, KEYS, keyRegistry } from './test-keys.ts';
 
 export const NOW_MS = Date.parse('2026-11-03T12:00:00Z');
@@ -68,6 +69,8 @@ export interface TestRouterSettings {
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
   /** The engine behind every agent; by default it echoes the request it was sent as JSON. */
   readonly engine?: EngineFetch;
+  /** Providers that a policy may name, asked by `engine` too; none by default. */
+  readonly accounts?: readonly ProviderAccount[];
   /** The built-in policy by default. */
   readonly policies?: PolicySet;
   /** Requests that may wait for one model; none by default. */
@@ -148,21 +151,8 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     onWaited: metrics.queueWaited,
   });
   const policies = new PolicyStore(settings.policies);
-  const dispatchPorts = {
-    registry: agents,
-    policies,
-    queue,
-    fetch: engine,
-    timers: systemTimers,
-    requestTimeoutMs: 60_000,
-    streamIdleTimeoutMs: 60_000,
-    streamMaxDurationMs: undefined,
-    shutdown: new AbortController().signal,
-    errorBody: errorText,
-    onFailedTry: () => undefined,
-    onRouted: metrics.policy.routed,
-    onExhausted: metrics.policy.exhausted,
-  };
+  const nowMs = (): number => router.nowMs;
+  const dispatchPorts = testDispatchPorts(settings.accounts ?? [], { agents, policies, queue, metrics, engine, nowMs });
   const ports: RouterPorts = {
     version: 'test',
     auth: settings.authMode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: registryIn(settings) },
@@ -175,7 +165,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     registrations: new RegistrationStream(),
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
     policies,
-    providers: new Set(),
+    providers: new Set(settings.accounts?.map(({ dialect }) => dialect)),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
@@ -194,7 +184,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
       accessLines.push(JSON.parse(line) as Record<string, unknown>);
     },
     isStopping: () => router.stopping,
-    nowMs: () => router.nowMs,
+    nowMs,
     monotonicMs: () => router.monotonicMs ?? router.nowMs,
     random: (size) => crypto.getRandomValues(new Uint8Array(size)),
   };

@@ -1,10 +1,11 @@
 // One request to a provider, the last resort of a policy: converted, asked once, and what came back as an attempt that
 // dispatch concludes like an engine's. There is no second try and no second provider (routing.md §20).
 
+import type { ModelBody } from '../../routing/inference-request.ts';
 import { type Attempt, type ForwardPorts, forward } from '../forward.ts';
 import type { RequestLife } from '../request-life.ts';
 import type { Target } from '../target.ts';
-import { type ConversionPlan, convertRequest, type ModelBody, type WayBack } from './conversion.ts';
+import { type ConversionPlan, convertRequest, type WayBack } from './conversion.ts';
 import { type HeaderSource, type ProviderAccount, providerHeaders, providerPath } from './provider.ts';
 import { type ProviderAttempt, readDocument, readEvents } from './provider-answer.ts';
 import { failedCall, tellFailure, tellFinding } from './provider-failure.ts';

@@ -2,12 +2,11 @@
 
 import { memberOf } from '../../agents/engine-body.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
-import type { ByteSpan } from '../../lib/json-members.ts';
 import { holdsMoreValues } from '../../lib/json-values.ts';
 import { fault, ok, type Result } from '../../lib/result.ts';
 import { decodeUtf8, encodeUtf8 } from '../../lib/utf8.ts';
 import type { Dialect } from '../../routing/endpoint.ts';
-import { replaceModel } from '../../routing/inference-request.ts';
+import { type ModelBody, replaceModel } from '../../routing/inference-request.ts';
 import { asBuffer } from '../usage.ts';
 import { answerToAnthropic } from './answer-to-anthropic.ts';
 import { answerToOpenai, type ConvertedAnswer } from './answer-to-openai.ts';
@@ -41,24 +40,21 @@ export interface ConversionPlan {
   readonly nowMs: number;
 }
 
-/** The client's body, and where its model stands, as `readInferenceRequest` found it. */
-export interface ModelBody {
-  readonly body: Uint8Array<ArrayBuffer>;
-  readonly modelAt: ByteSpan;
-}
-
 /** Values of a request that is converted: reading and writing that many takes 0.2 s, in which nothing else moves. */
 export const CONVERTED_VALUES_MAX = 200_000;
 
 /** The fault is one sentence for the client. */
-export function convertRequest({ body, modelAt }: ModelBody, plan: ConversionPlan): Result<Conversion, string> {
+export function convertRequest(request: ModelBody, plan: ConversionPlan): Result<Conversion, string> {
   const { from, to, model } = plan;
-  if (from === to) return ok({ body: replaceModel(body, modelAt, model), back: undefined });
-  const document = readDocument(body);
+  if (from === to) return ok({ body: replaceModel(request, model).body, back: undefined });
+  const document = readDocument(request.body);
   if (!document.ok) return fault(`The request cannot be converted for ${PROVIDER_NAMES[to]}: it is ${document.fault}.`);
-  const request = (to === 'anthropic' ? requestToAnthropic : requestToOpenai)(document.value, model);
-  if (!request.ok) return fault(`The request cannot be converted for ${PROVIDER_NAMES[to]}: ${request.fault}.`);
-  return ok({ body: encodeUtf8(JSON.stringify(request.value)), back: wayBack(document.value, request.value, plan) });
+  const converted = (to === 'anthropic' ? requestToAnthropic : requestToOpenai)(document.value, model);
+  if (!converted.ok) return fault(`The request cannot be converted for ${PROVIDER_NAMES[to]}: ${converted.fault}.`);
+  return ok({
+    body: encodeUtf8(JSON.stringify(converted.value)),
+    back: wayBack(document.value, converted.value, plan),
+  });
 }
 
 function readDocument(body: Uint8Array): Result<unknown, string> {

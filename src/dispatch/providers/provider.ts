@@ -68,9 +68,8 @@ export function providerHeaders(provider: ProviderAccount, { headers, requestId,
 }
 
 /** Where to send what {@link providerHeaders} and {@link providerPath} are for. */
-export function providerTarget({ dialect, baseUrl, apiKey }: ProviderAccount): Target {
+export function providerTarget({ dialect, baseUrl, apiKey }: ProviderAccount, onHead: Target['onHead']): Target {
   const credentials: Target['credentials'] =
     dialect === 'openai' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey };
-  const untold = (): void => undefined;
-  return { kind: 'provider', baseUrl, credentials, secret: apiKey, onHead: untold, onEnd: untold };
+  return { kind: 'provider', baseUrl, credentials, secret: apiKey, onHead, onEnd: () => undefined };
 }

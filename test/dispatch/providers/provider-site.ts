@@ -43,7 +43,7 @@ const socketFetch = createEngineFetch(fetch, bunRuntime.engineFetchInit);
 export function providerSite({ from, to, url, fetch: fetchProvider = socketFetch }: Call) {
   const site = testSite([]);
   const account: ProviderAccount = { dialect: to, baseUrl: to === 'openai' ? `${url}/v1` : url, apiKey: API_KEY };
-  const target = providerTarget(account);
+  const target = providerTarget(account, () => undefined);
   const ports = { fetch: fetchProvider, timers: site.timers, nowMs: () => NOW_MS };
   const endpoint = chatEndpoint(PATHS[from]);
 

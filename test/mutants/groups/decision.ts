@@ -30,10 +30,7 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
     'admitted.claims?.model ?? resolveModel(ports, arrival, admitted, sent)',
     'resolveModel(ports, arrival, admitted, admitted.claims?.model ?? sent)',
   ],
-  'an engine is sent another model than was routed': [
-    'model === sent ? content : replaceModel(content, modelAt, model)',
-    'content',
-  ],
+  'an engine is sent another model than was routed': ['model === sent ? body : replaceModel(body, model)', 'body'],
   'the body is read before the token is checked': [
     [`    const entrance = enter(ports, arrival);\n`, ''],
     ['bodyOrder(ports, c, entrance)', "bodyOrder(ports, c, { kind: 'token' } as Entrance)"],
@@ -43,7 +40,7 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
     ],
   ],
   'a redirect that cannot be written is an error': [
-    'response ?? stayOrThrow(stay(local),',
+    'response ?? stayOrThrow(stay(facts),',
     "response ?? stayOrThrow({ kind: 'notFound' },",
   ],
   'a session does not count': ['session: sessionOf(arrival.headers)', 'session: new Uint8Array()'],
@@ -53,8 +50,8 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
   ],
   'the choice forgets the scope': ['scope: asked.admitted.scope', "scope: { kind: 'all' }"],
   'the choice forgets the key': ['keyId: asked.admitted.caller.keyId', "keyId: ''"],
-  'agents of any kind serve': ['presence(asked.model, arrival.endpoint.capability)', "presence(asked.model, 'llm')"],
-  'placements of any kind redirect': ['kind: arrival.endpoint.kind', "kind: 'chat'"],
+  'agents of any kind serve': ['presence(asked.model, endpoint.capability)', "presence(asked.model, 'llm')"],
+  'placements of any kind redirect': ['kind: endpoint.kind', "kind: 'chat'"],
   'a token in the query is not read': ['splitTarget(record.target).query', "''"],
   'what nobody serves is a 503': [
     "case 'notFound':\n      throw new RouterError(\n        'model_not_found'",
@@ -86,6 +83,11 @@ const ASKED: readonly Mutant[] = mutantsOf(
 );
 
 const ROUTE: readonly Mutant[] = mutantsOf('src/routing/decide-route.ts', ['test/routing/decide-route.test.ts'], {
+  'a provider takes the place of a sibling': [
+    "facts.local === 'healthy' ?",
+    "facts.local === 'healthy' || facts.hasLastResort ?",
+  ],
+  'a provider answers nothing': ["  if (hasLastResort) return { kind: 'serve' };\n", ''],
   'a working local agent does not keep its request': ["facts.local === 'healthy' ? { kind: 'serve' } : ", ''],
   'an agent that is down keeps its request': [
     "facts.local === 'healthy' ? { kind: 'serve' }",

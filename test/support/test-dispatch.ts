@@ -1,0 +1,47 @@
+// What a test router's dispatch asks for: the engine function, real timers, and the metrics as the binary wires them.
+
+import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
+import type { AgentRegistry } from '../../src/agents/registry.ts';
+import { systemTimers } from '../../src/agents/timers.ts';
+import type { DispatchPorts } from '../../src/dispatch/dispatch.ts';
+import { modelLabel } from '../../src/dispatch/model-label.ts';
+import type { ProviderAccount } from '../../src/dispatch/providers/provider.ts';
+import type { SeatQueue } from '../../src/dispatch/queue.ts';
+import { errorText } from '../../src/http/respond.ts';
+import type { PolicyStore } from '../../src/policy/store.ts';
+import type { Metrics } from '../../src/telemetry/metrics.ts';
+
+interface DispatchParts {
+  readonly agents: AgentRegistry;
+  readonly policies: PolicyStore;
+  readonly queue: SeatQueue;
+  readonly metrics: Metrics;
+  readonly engine: EngineFetch;
+  readonly nowMs: () => number;
+}
+
+export function testDispatchPorts(
+  accounts: readonly ProviderAccount[],
+  { agents, policies, queue, metrics, engine, nowMs }: DispatchParts,
+): DispatchPorts {
+  return {
+    registry: agents,
+    policies,
+    queue,
+    fetch: engine,
+    timers: systemTimers,
+    requestTimeoutMs: 60_000,
+    streamIdleTimeoutMs: 60_000,
+    streamMaxDurationMs: undefined,
+    shutdown: new AbortController().signal,
+    errorBody: errorText,
+    accounts: new Map(accounts.map((account) => [account.dialect, account])),
+    nowMs,
+    onFailedTry: () => undefined,
+    onRouted: metrics.policy.routed,
+    onNoAgent: () => undefined,
+    onProviderHead: metrics.providerAsked,
+    onProviderUsed: (model) => metrics.policy.providerUsed(modelLabel(model, agents, policies)),
+    onExhausted: (model) => metrics.policy.exhausted(modelLabel(model, agents, policies)),
+  };
+}
