@@ -5,17 +5,23 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { bytes, type Engine, startEngine as startProvider, stopEngines } from '../dispatch/engines.ts';
+import { eventStream, goldenStreams } from '../dispatch/providers/golden.ts';
 import { BARE_ENV, type RunningProcess, start } from '../support/child-process.ts';
 import { ADMIN_KEY, type EngineProcess, startEngine, untilServing } from '../support/router-process.ts';
+import { createGround, type Ground } from '../support/sites.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** As the README says. */
 const COMMAND = 'node_modules/.bin/deno task start';
 
-function startOnDeno(args: readonly string[]): RunningProcess {
+const EVENTS = { 'content-type': 'text/event-stream' };
+const [PROVIDER_STREAM] = goldenStreams('stream-to-anthropic');
+
+function startOnDeno(args: readonly string[], env: Readonly<Record<string, string>>): RunningProcess {
   return start(
     [...COMMAND.split(' '), ...args],
-    { ...BARE_ENV, DENO_NO_UPDATE_CHECK: '1', HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY },
+    { ...BARE_ENV, DENO_NO_UPDATE_CHECK: '1', HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY, ...env },
     ROOT,
   );
 }
@@ -26,12 +32,20 @@ describe('The source on Deno', () => {
   });
 
   let engine: EngineProcess;
+  let provider: Engine;
+  let ground: Ground;
   let router: RunningProcess;
   let url = '';
 
   before(async () => {
     engine = await startEngine({ name: 'behind-deno', models: ['chat'] });
-    router = startOnDeno(['--http-port', '127.0.0.1:0', '--metrics-port', '127.0.0.1:0', '--engine', engine.setting]);
+    provider = await startProvider(bytes(200, eventStream('openai', PROVIDER_STREAM?.in ?? []), EVENTS));
+    ground = await createGround();
+    const flags = ['--http-port', '127.0.0.1:0', '--metrics-port', '127.0.0.1:0', '--engine', engine.setting];
+    const policy = ground.write('policy.yaml', 'fallback_provider: {engine: openai, model: target}');
+    router = startOnDeno([...flags, '--policy-file', policy, '--openai-base-url', `${provider.url}/v1`], {
+      HIVENET_ROUTER_OPENAI_API_KEY: 'sk-of-the-operator',
+    });
     const line = await router.line((text) => text.startsWith('listening http '));
     url = line.slice('listening http '.length);
     await untilServing({ url }, ['chat']);
@@ -40,6 +54,8 @@ describe('The source on Deno', () => {
   after(async () => {
     await router.kill();
     await engine.kill();
+    stopEngines();
+    ground.remove();
   });
 
   const ask = (stream: boolean): Promise<Response> =>
@@ -58,6 +74,15 @@ describe('The source on Deno', () => {
     const answer = await ask(true);
     assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
     assert.match(await answer.text(), /data: \[DONE\]\n\n$/);
+  });
+
+  it('serves a stream of a provider in the client\u2019s dialect', async () => {
+    const answer = await fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'x', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+    });
+    assert.equal(await answer.text(), eventStream('anthropic', PROVIDER_STREAM?.out ?? []));
+    assert.equal(provider.seen[0]?.headers['authorization'], 'Bearer sk-of-the-operator');
   });
 
   it('counts the bytes of a body itself', async () => {
