@@ -52,11 +52,19 @@ export function latestUse(known: TokenUse | undefined, said: TokenUse | undefine
 /** A reranker may tell the total alone. Undefined when no number is there. */
 function useIn(usage: unknown): TokenUse | undefined {
   const output = countIn(usage, 'completion_tokens') ?? countIn(usage, 'output_tokens');
-  const input = countIn(usage, 'prompt_tokens') ?? countIn(usage, 'input_tokens');
+  const input = countIn(usage, 'prompt_tokens') ?? anthropicInput(usage);
   const total = countIn(usage, 'total_tokens');
   if (output === undefined && input === undefined && total === undefined) return undefined;
   const outputTokens = output ?? 0;
   return { inputTokens: input ?? Math.max(0, (total ?? 0) - outputTokens), outputTokens };
+}
+
+/** Anthropic counts what it reads from a cache, or writes into one, beside the rest of the prompt. */
+function anthropicInput(usage: unknown): number | undefined {
+  const input = countIn(usage, 'input_tokens');
+  if (input === undefined) return undefined;
+  const cached = ['cache_read_input_tokens', 'cache_creation_input_tokens'].map((name) => countIn(usage, name) ?? 0);
+  return cached.reduce((sum, count) => sum + count, input);
 }
 
 /** A count that can be one: whole, and not below 0. */

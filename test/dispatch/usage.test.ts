@@ -12,6 +12,15 @@ const DOCUMENTS = {
     use(5, 7),
   ],
   'Anthropic message': ['{"type":"message","usage":{"input_tokens":5,"output_tokens":7}}', use(5, 7)],
+  'Anthropic message from a cache': [
+    '{"usage":{"input_tokens":5,"cache_read_input_tokens":20,"cache_creation_input_tokens":3,"output_tokens":7}}',
+    use(28, 7),
+  ],
+  'Anthropic message with a cache that is null': [
+    '{"usage":{"input_tokens":5,"cache_read_input_tokens":null,"output_tokens":7}}',
+    use(5, 7),
+  ],
+  'caches without the rest of a prompt': ['{"usage":{"cache_read_input_tokens":20,"output_tokens":7}}', use(0, 7)],
   embeddings: ['{"data":[{"embedding":[0.1,-2]}],"usage":{"prompt_tokens":5,"total_tokens":5}}', use(5, 0)],
   'rerank with a total alone': ['{"results":[],"usage":{"total_tokens":9}}', use(9, 0)],
   'details beside the counts': [
