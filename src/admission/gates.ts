@@ -2,8 +2,8 @@
 // gate has taken is given back when a later one refuses.
 
 import { fault, ok, type Result } from '../lib/result.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { Entered, NoEntry, Occupancy } from './occupancy.ts';
-import type { AdmissionPolicy } from './policy-limits.ts';
 import type { PoolRoom, Reservation } from './pool.ts';
 import { findShedRule, type Pressure } from './pressure-shed.ts';
 import type { Prompt } from './prompt.ts';
@@ -16,6 +16,9 @@ const ADMITTED_PATHS: ReadonlySet<string> = new Set(['/v1/chat/completions', '/v
 export function isAdmitted(path: string): boolean {
   return ADMITTED_PATHS.has(path);
 }
+
+/** What admission looks at in a model's policy. */
+export type AdmissionPolicy = Pick<Policy, 'mode' | 'limits' | 'shedIf'>;
 
 /** Label of `hivenet_admission_rejections_total`; the quota room counts `b4_rpm`. */
 type Gate = 'b1' | 'b2' | 'b3' | 'b4_occupancy' | 'b4_otpm' | 'b4_itpm';

@@ -3,7 +3,7 @@
 
 import type { ApiKey } from '../auth/api-key.ts';
 import type { Steps } from '../lib/steps.ts';
-import type { AdmissionPolicy } from './policy-limits.ts';
+import type { AdmissionPolicy } from './gates.ts';
 
 /** The policies that would hold together with the keys. */
 export interface PolicyTable {
@@ -26,8 +26,8 @@ interface Ceiling {
 }
 
 /**
- * What contradicts, one line each, the first {@link CONTRADICTIONS_MAX}. A key with limits per model has no tokens per
- * minute, and a policy that is not serverless does not look at them.
+ * What contradicts, one line each, the first {@link CONTRADICTIONS_MAX}. A key of an auth file is told by its name.
+ * A key with limits per model has no tokens per minute, and a policy that is not serverless does not look at them.
  */
 export function* findContradictions(keys: Iterable<ApiKey>, table: PolicyTable): Steps<readonly string[]> {
   const ceilings = ceilingsOf(table);
@@ -43,7 +43,7 @@ export function* findContradictions(keys: Iterable<ApiKey>, table: PolicyTable):
     const ceiling = limit > 0 ? highestFor(key, ceilings) : undefined;
     if (ceiling === undefined || limit >= ceiling.tokens) continue;
     lines.push(
-      `key "${key.id}": input_tokens_per_minute ${limit} must be at least ` +
+      `key "${key.id || key.name}": input_tokens_per_minute ${limit} must be at least ` +
         `max_input_tokens ${ceiling.tokens} of ${ceiling.policy}`,
     );
     if (lines.length === CONTRADICTIONS_MAX) break;

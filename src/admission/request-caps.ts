@@ -1,6 +1,6 @@
 // Gate B1: what no request for the model may bring, whoever asks and however idle the engines are (api.md §14).
 
-import type { AdmissionLimits } from './policy-limits.ts';
+import type { AdmissionLimits } from '../policy/policy.ts';
 
 /** Why the request is too large, as a sentence for the client; undefined when it is not. Both limits are inclusive. */
 export function whyTooLarge(

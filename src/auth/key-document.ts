@@ -14,6 +14,9 @@ import { KEYS_MAX } from './key-registry.ts';
 /** Of a replacement as JSON text (api.md §2, D-60). */
 export const KEYS_MAX_BYTES = 16 * 1024 * 1024;
 
+/** Of a single key, which may name 10,000 models, as JSON text (api.md §2). */
+export const KEY_MAX_BYTES = 1024 * 1024;
+
 const HASH_RULE = 'must be 64 hexadecimal characters';
 const ENABLED_RULE = 'must be true or false';
 const EXPIRY_RULE = 'must be an RFC 3339 time such as 2026-12-31T23:59:59Z, or empty';
@@ -116,6 +119,11 @@ export function parseKeyUpsert(document: unknown, id: string): Result<KeyUpsert,
   const entry = v.safeParse(KeyEntry, { ...versioned.output, id }, { abortEarly: true });
   if (!entry.success) return fault(describeIssue(entry.issues[0]));
   return ok({ version: versioned.output.version, key: entry.output });
+}
+
+/** Whether the text can be a version: 1 to 256 bytes. */
+export function isKeyVersion(text: string): boolean {
+  return v.is(Name, text);
 }
 
 /** The entry as pushed, in JSON's terms, without what was not declared; the hash is write-only (api.md §10.3, A2). */

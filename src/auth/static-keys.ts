@@ -16,6 +16,10 @@ export class StaticKeys {
     this.#byHash = new Map(keys.map((key) => [key.keyHash, key]));
   }
 
+  all(): readonly ApiKey[] {
+    return [...this.#byHash.values()];
+  }
+
   /** `hash`: 64 lower-case hexadecimal characters. */
   byHash(hash: string): ApiKey | undefined {
     return this.#byHash.get(hash);

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { dispatch } from '../dispatch/dispatch.ts';
 import { ActiveRequests } from '../http/active-requests.ts';
 import { ADMIN_BODY_MEMORY_BYTES } from '../http/admin/admin-body.ts';
+import { PushQueue } from '../http/admin/push-queue.ts';
 import { BodyBudget } from '../http/body-budget.ts';
 import { warnOfHiddenAliases } from '../http/model-aliases.ts';
 import type { RouterPorts } from '../http/router-ports.ts';
@@ -74,6 +75,7 @@ export function createRouter(runtime: Runtime, config: Config, around: Surroundi
     aliases: new AliasStore(config.modelAliases.table),
     policies,
     providers: config.policies.keyed,
+    limitWrites: new PushQueue(),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatching),
     maxRequestBytes: config.http.maxRequestBytes,

@@ -5,6 +5,7 @@ import type { AdminAuth } from '../auth/admin.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { readCommandLine } from './command-line.ts';
 import { GO_ROUTER_SETTINGS, judgeGoRouterSettings } from './go-router-settings.ts';
+import { judgeKeys } from './judge-keys.ts';
 import type { PolicyFiles } from './load-policies.ts';
 import { type AgentsConfig, readAgents } from './read-agents.ts';
 import { type AuthConfig, readAdmin, readClientAuth } from './read-auth.ts';
@@ -45,6 +46,14 @@ export interface Config {
     readonly queueDepth: number;
     /** 1 to 100. */
     readonly maxTries: number;
+  };
+  readonly limits: {
+    /** Above 0 to 1. */
+    readonly admitFraction: number;
+    /** 0 to 60,000. */
+    readonly admitParkMs: number;
+    /** 0 to 59; 0 is a whole minute. */
+    readonly burstSeconds: number;
   };
   readonly timeouts: {
     /** 1 to 3,600,000. */
@@ -105,10 +114,16 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
   const modelAliases = readModelAliases(reader, [...agents.engines, ...agents.fromFile]);
   const providers = readProviders(reader);
   const policies = readPolicies(reader, files, keyedProviders(providers));
+  judgeKeys(reader, auth, policies);
   const redirect = readRedirect(reader);
   const dispatch = {
     queueDepth: reader.read(SETTINGS.queueDepth),
     maxTries: reader.read(SETTINGS.maxTriesPerStep),
+  };
+  const limits = {
+    admitFraction: reader.read(SETTINGS.admitFraction),
+    admitParkMs: reader.read(SETTINGS.admitParkTimeout),
+    burstSeconds: reader.read(SETTINGS.rpmBurstSeconds),
   };
   const timeouts = {
     bodyMs: reader.read(SETTINGS.bodyTimeout),
@@ -120,7 +135,7 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
   reader.read(SETTINGS.quotaBackend);
   if (auth === undefined || admin === undefined) return undefined;
   const routing = { agents, modelAliases, policies, providers };
-  return { http, metrics, auth, admin, redirect, ...routing, dispatch, timeouts, shutdown };
+  return { http, metrics, auth, admin, redirect, ...routing, dispatch, limits, timeouts, shutdown };
 }
 
 /** A body that is encoded is held as sent and decoded: it must fit at least alone, or it would be a 503 for ever. */

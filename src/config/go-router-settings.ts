@@ -36,9 +36,6 @@ export const GO_ROUTER_SETTINGS: readonly GoRouterSetting[] = [
   { ...named('heartbeat-interval'), ...NOT_YET },
   { ...named('unhealthy-after'), ...NOT_YET },
   { ...named('remove-after'), ...NOT_YET },
-  { ...named('admit-fraction'), ...NOT_YET },
-  { ...named('admit-park-timeout'), ...NOT_YET },
-  { ...named('rpm-burst-seconds'), ...NOT_YET },
   { ...named('audit-log-path'), ...NOT_YET },
 ];
 

@@ -2,7 +2,7 @@
 // long for one file.
 
 import { fault, ok, type Result } from '../lib/result.ts';
-import { durationWithin, parsePath } from './parse-value.ts';
+import { durationWithin, parsePath, wholeWithin } from './parse-value.ts';
 import type { Setting } from './setting.ts';
 
 export const LIMIT_SETTINGS = {
@@ -36,6 +36,16 @@ export const LIMIT_SETTINGS = {
     parse: durationWithin('0s', '1m'),
     example: '250ms',
     help: 'How long a request waits for room in that budget, 0s to 1m; 0s refuses at once',
+  },
+  rpmBurstSeconds: {
+    group: 'Quotas',
+    flag: '--rpm-burst-seconds',
+    variable: 'HIVENET_ROUTER_RPM_BURST_SECONDS',
+    argument: 'SECONDS',
+    fallback: '0',
+    parse: wholeWithin(0, 59),
+    example: '10',
+    help: "Requests per minute that may come at once: those of 1 to 59 seconds; 0 is a whole minute's",
   },
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
 

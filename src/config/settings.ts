@@ -7,6 +7,7 @@ import { parseAdminKeys } from '../auth/admin.ts';
 import { CLIENT_MODES } from '../auth/auth-file-fields.ts';
 import { fault, type Result } from '../lib/result.ts';
 import { CAPABILITIES } from '../routing/endpoint.ts';
+import { LIMIT_SETTINGS } from './limit-settings.ts';
 import { parseAllowedDomains, parseOptionalSiteId, parseSecrets } from './parse-redirect-value.ts';
 import { bytesWithin, durationWithin, oneOf, parseAddress, parseGoBoolean, parsePath } from './parse-value.ts';
 import { PROVIDER_SETTINGS } from './provider-settings.ts';
@@ -249,6 +250,7 @@ export const SETTINGS = {
     example: 'memory',
     help: 'Where the Go router counts quotas; only `memory` is accepted',
   },
+  ...LIMIT_SETTINGS,
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
 
 /** The table row by row, in its order. */

@@ -7,6 +7,7 @@ import type { Connection, Fetch } from '../runtime/runtime.ts';
 import { redactText } from '../telemetry/redact.ts';
 import { adminOnly } from './admin/admin-only.ts';
 import { drainAgent, listAgents, pushAgent, readAgent, removeAgent, resumeAgent } from './admin/agents.ts';
+import { deleteKey, putKey, readKey } from './admin/api-key.ts';
 import { listKeys, readKeyVersion, replaceKeys } from './admin/api-keys.ts';
 import { readFleetHealth } from './admin/fleet-health.ts';
 import { readAliases, replaceAliases } from './admin/model-aliases.ts';
@@ -80,8 +81,14 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
 
   app.get('/admin/sibling-map', readSiblingMap(ports)).post(pushSiblingMap(ports)).all(only('GET, HEAD, POST'));
   app.get('/admin/api-keys', listKeys(ports)).all(only('GET, HEAD'));
-  app.get('/admin/api-keys/version', readKeyVersion(ports)).all(only('GET, HEAD'));
-  app.post('/admin/api-keys/replace', replaceKeys(ports)).all(only('POST'));
+  // Keys may have these two as IDs: only what such a key cannot be asked for is taken from it (api.md §2).
+  app.get('/admin/api-keys/version', readKeyVersion(ports));
+  app.post('/admin/api-keys/replace', replaceKeys(ports));
+  app
+    .get('/admin/api-keys/:id', readKey(ports))
+    .put(putKey(ports))
+    .delete(deleteKey(ports))
+    .all(only('GET, HEAD, PUT, DELETE'));
   app.get('/admin/agents', listAgents(ports)).all(only('GET, HEAD'));
   app
     .get('/admin/agents/:id', readAgent(ports))

@@ -21,6 +21,7 @@ import type { QueueDepth } from '../telemetry/queue-metrics.ts';
 import type { RegistrationStream } from '../telemetry/registration-stream.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { ActiveRequests } from './active-requests.ts';
+import type { PushQueue } from './admin/push-queue.ts';
 import type { BodyPorts } from './body.ts';
 import type { StallLimit } from './cut-stalled.ts';
 import type { Turns } from './turns.ts';
@@ -49,6 +50,8 @@ export interface RouterPorts {
   readonly policies: PolicyStore;
   /** Fallback providers of which there is a key: a policy may name no other. */
   readonly providers: ReadonlySet<Provider>;
+  /** Keys and policies are judged against each other, so that they change one after another. */
+  readonly limitWrites: PushQueue;
   /** Of every model that an agent lists. */
   readonly queueDepths: () => readonly QueueDepth[];
   readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;

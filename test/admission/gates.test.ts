@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  type AdmissionPolicy,
   type AdmissionRequest,
   type GateRefusal,
   type Grant,
@@ -9,7 +10,6 @@ import {
   passGates,
 } from '../../src/admission/gates.ts';
 import { Occupancy } from '../../src/admission/occupancy.ts';
-import type { AdmissionPolicy } from '../../src/admission/policy-limits.ts';
 import { TokenRates } from '../../src/admission/token-rates.ts';
 import { ENDPOINT_PATHS } from '../../src/redirect/claims.ts';
 import { FakeTimers } from '../agents/fake-timers.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ShedRule } from '../../src/admission/policy-limits.ts';
 import { findShedRule, type Pressure } from '../../src/admission/pressure-shed.ts';
+import type { Threshold } from '../../src/policy/policy.ts';
 
-function kv(operator: ShedRule['operator'], value = 0.5): ShedRule {
+function kv(operator: Threshold['operator'], value = 0.5): Threshold {
   return { metric: 'kv_cache_utilization', operator, value };
 }
 
@@ -36,7 +36,7 @@ describe('findShedRule()', () => {
   });
 
   it('returns the first rule that is broken, each metric by itself', () => {
-    const waiting: ShedRule = { metric: 'waiting_requests', operator: 'gte', value: 3 };
+    const waiting: Threshold = { metric: 'waiting_requests', operator: 'gte', value: 3 };
     const agents = [{ kvCacheUse: 0.9, waitingRequests: 3 }];
     assert.equal(findShedRule([kv('lt'), waiting, kv('gt')], agents), waiting);
     assert.equal(findShedRule([waiting], pool(0.9)), undefined);

@@ -8,7 +8,9 @@ import { after, describe, it } from 'node:test';
 import { authenticate, type ClientAuth } from '../../src/auth/authenticate.ts';
 import { StaticKeys } from '../../src/auth/static-keys.ts';
 import { authFileReload } from '../../src/cli/reload-auth-file.ts';
-import { ok } from '../../src/lib/result.ts';
+import { fault, ok } from '../../src/lib/result.ts';
+import { BUILT_IN_POLICY } from '../../src/policy/policy.ts';
+import { PolicyStore } from '../../src/policy/store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { NOW_MS, sha256Hex } from '../auth/key-builder.ts';
 import { configOf, REDIRECT } from '../config/reading.ts';
@@ -30,7 +32,8 @@ function started(text: string, env: Readonly<Record<string, string>> = {}) {
   const config = configOf({ args: ['--auth-config-file', path], env, files: { [path]: { text, mode: 0o644 } } });
   const auth: ClientAuth =
     config.auth.mode === 'api-key' ? { mode: 'api-key', keys: new StaticKeys(config.auth.keys) } : { mode: 'none' };
-  const [thing] = authFileReload(config, { auth, log });
+  const policies = new PolicyStore();
+  const [thing] = authFileReload(config, { auth, policies, log });
   assert.ok(thing);
   const reload = (changed: string) => {
     writeFileSync(path, changed);
@@ -38,7 +41,7 @@ function started(text: string, env: Readonly<Record<string, string>> = {}) {
   };
   const admits = (secret: string) =>
     authenticate(auth, { tokens: [], authorization: secret, apiKey: undefined }, NOW_MS) !== undefined;
-  return { reload, admits, lines };
+  return { reload, admits, lines, policies };
 }
 
 describe('authFileReload()', () => {
@@ -47,7 +50,7 @@ describe('authFileReload()', () => {
       () => 0,
       () => undefined,
     );
-    assert.deepEqual(authFileReload(configOf({}), { auth: { mode: 'none' }, log }), []);
+    assert.deepEqual(authFileReload(configOf({}), { auth: { mode: 'none' }, policies: new PolicyStore(), log }), []);
   });
 
   it('puts all keys in the place of the old ones', async () => {
@@ -64,6 +67,18 @@ describe('authFileReload()', () => {
       assert.ok(!outcome.ok && outcome.fault.length === 1);
       assert.deepEqual([admits('old'), admits('new')], [true, false]);
     }
+  });
+
+  it('keeps the old keys when a new one contradicts a policy (api.md 9)', async () => {
+    const { reload, admits, policies } = started(keyed('old'));
+    const limits = { ...BUILT_IN_POLICY.limits, maxInputTokens: 100 };
+    policies.replaceGlobal({ ...BUILT_IN_POLICY, mode: 'serverless', limits });
+    const contradiction =
+      'key "n": input_tokens_per_minute 99 must be at least max_input_tokens 100 of the global policy';
+    const quota = (tokens: number) => `, quota: {input_tokens_per_minute: ${tokens}}`;
+    assert.deepEqual(await reload(keyed('new', quota(99))), fault([contradiction]));
+    assert.deepEqual([admits('old'), admits('new')], [true, false]);
+    assert.ok((await reload(keyed('new', quota(100)))).ok);
   });
 
   it('brings no static keys to a site that redirects (R-152)', async () => {

@@ -80,4 +80,15 @@ describe('policyReload()', () => {
     assert.deepEqual(regions(), ['north', 'north', 'north']);
     assert.equal(await reloads('error'), 1);
   });
+
+  it('keeps the old ones when a new one contradicts a key (api.md 9)', async () => {
+    const quota = { input_tokens_per_minute: 99 };
+    const entry = { version: '2', key_hash: 'a'.repeat(64), owner: 'o', name: 'n', quota };
+    assert.equal((await site.admin('PUT', '/admin/api-keys/k', entry)).status, 200);
+    const strict = 'mode: serverless\nmax_input_tokens: 100\nrouting_policy: {match: {region: north}}';
+    const told = ['key "k": input_tokens_per_minute 99 must be at least max_input_tokens 100 of the global policy'];
+    assert.deepEqual(await reload({ file: write('policy.yaml', strict), directory: undefined }), told);
+    assert.deepEqual(regions(), ['-', '-', '-']);
+    assert.equal(await reloads('error'), 1);
+  });
 });

@@ -188,6 +188,7 @@ describe('readConfig() chooses the source', () => {
       policies: { paths: { file: undefined, directory: undefined }, keyed: new Set(), loaded: BUILT_IN_POLICIES },
       dispatch: { queueDepth: 30, maxTries: 3 },
       providers: { openai: undefined, anthropic: undefined },
+      limits: { admitFraction: 0.9, admitParkMs: 250, burstSeconds: 0 },
       timeouts: { bodyMs: 60_000, requestMs: 60_000, streamIdleMs: 60_000, streamMaxMs: undefined },
       shutdown: { delayMs: 0, graceMs: 30_000 },
     });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { LIMIT_SETTINGS } from '../../src/config/limit-settings.ts';
 import { fault, ok } from '../../src/lib/result.ts';
 
-const { admitFraction, admitParkTimeout } = LIMIT_SETTINGS;
+const { admitFraction, admitParkTimeout, rpmBurstSeconds } = LIMIT_SETTINGS;
 
 describe('--admit-fraction', () => {
   for (const [text, value] of [
@@ -26,6 +26,14 @@ describe('--admit-park-timeout', () => {
   it('takes 0s to 1m', () => {
     const parsed = ['0s', '250ms', '1m', '61s'].map((text) => admitParkTimeout.parse(text));
     assert.deepEqual(parsed, [ok(0), ok(250), ok(60_000), fault('not a duration from 0s to 1m')]);
+  });
+});
+
+describe('--rpm-burst-seconds', () => {
+  it('takes 0 to 59', () => {
+    const parsed = ['0', '1', '59', '60', '-1', '1.5'].map((text) => rpmBurstSeconds.parse(text));
+    const refused = fault('not a whole number from 0 to 59');
+    assert.deepEqual(parsed, [ok(0), ok(1), ok(59), refused, refused, refused]);
   });
 });
 

@@ -33,6 +33,20 @@ describe('readAuthFile()', () => {
     assert.deepEqual(byVariable, { mode: 'dynamic', file: 'f', keys: [] });
   });
 
+  it('refuses a key that contradicts a policy, by its name (api.md 9)', () => {
+    const policy = 'mode: serverless\nmax_input_tokens: 100\nrouting_policy: {}';
+    const contradicting = (tokens: number): Given => {
+      const text = keyed('a').replace('of-a}', `of-a}, quota: {input_tokens_per_minute: ${tokens}}`);
+      const { files, args } = given(text, { args: ['--policy-file', 'p.yaml'] });
+      return { args: args ?? [], files: { ...files, 'p.yaml': { text: policy, mode: 0o644 } } };
+    };
+    assertLines(
+      errorsOf(contradicting(99)),
+      `${NAME} "auth.yaml": key "n": input_tokens_per_minute 99 must be at least max_input_tokens 100`,
+    );
+    assert.deepEqual(errorsOf(contradicting(100)), []);
+  });
+
   it('lets the file win over --auth-mode, with a warning where they differ', () => {
     const differing = given('{}', { env: { HIVENET_ROUTER_AUTH_MODE: 'dynamic' } });
     assert.equal(configOf(differing).auth.mode, 'none');

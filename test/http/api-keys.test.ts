@@ -229,8 +229,8 @@ describe('/admin/api-keys', () => {
     const site = createTestRouter();
     const wrong = [
       ['POST', '/admin/api-keys', 'GET, HEAD'],
-      ['DELETE', '/admin/api-keys/version', 'GET, HEAD'],
-      ['GET', REPLACE, 'POST'],
+      ['POST', '/admin/api-keys/version', 'GET, HEAD, PUT, DELETE'],
+      ['PATCH', '/admin/api-keys/key-1', 'GET, HEAD, PUT, DELETE'],
     ] as const;
     for (const [method, path, allow] of wrong) {
       const response = await site.admin(method, path);

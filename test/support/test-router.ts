@@ -10,6 +10,7 @@ import { dispatch } from '../../src/dispatch/dispatch.ts';
 import type { ProviderAccount } from '../../src/dispatch/providers/provider.ts';
 import { SeatQueue } from '../../src/dispatch/queue.ts';
 import { ActiveRequests } from '../../src/http/active-requests.ts';
+import { PushQueue } from '../../src/http/admin/push-queue.ts';
 import { createFetch } from '../../src/http/app.ts';
 import { BodyBudget } from '../../src/http/body-budget.ts';
 import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
@@ -166,6 +167,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
     policies,
     providers: new Set(settings.accounts?.map(({ dialect }) => dialect)),
+    limitWrites: new PushQueue(),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,

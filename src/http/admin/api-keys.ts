@@ -4,41 +4,42 @@ import type { Handler } from 'hono';
 import { isWaitingForKeys } from '../../auth/authenticate.ts';
 import { formatKeys, KEYS_MAX_BYTES, parseKeyReplacement } from '../../auth/key-document.ts';
 import type { KeyRegistry } from '../../auth/key-registry.ts';
-import { fault } from '../../lib/result.ts';
+import { fault, ok, type Result } from '../../lib/result.ts';
 import { decodeUtf8 } from '../../lib/utf8.ts';
 import { piecewiseResponse } from '../piecewise.ts';
 import { adminError, jsonResponse } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
 import { readAdminBody } from './admin-body.ts';
-import { PushQueue } from './push-queue.ts';
+import { whyContradictory } from './key-policy-check.ts';
 
-const INACTIVE = 'dynamic key registry not active';
-const TOO_MANY = 'too many replacements of API keys are being pushed at once';
+export const INACTIVE = 'dynamic key registry not active';
+
+/** More of them wait than may (`PushQueue`). */
+export const TOO_MANY_WRITES = (): Response =>
+  adminError(503, 'too many changes of keys and policies are being pushed at once', { 'retry-after': '1' });
 
 /**
  * `POST /replace`: all keys at once, or 400 and the held keys stay, also for a lower version; 503 when too many pushes
  * are under way.
  */
 export function replaceKeys(ports: RouterPorts): Handler<RouterEnv> {
-  const pushes = new PushQueue();
   return async (c) => {
     const registry = registryOf(ports);
     if (registry === undefined) return adminError(501, INACTIVE);
     const body = await readAdminBody(ports, c, KEYS_MAX_BYTES);
     if (!body.ok) return body.fault;
-    const answer = await pushes.run(body.value.byteLength, () => acceptKeys(ports, registry, body.value));
-    return answer ?? adminError(503, TOO_MANY, { 'retry-after': '1' });
+    const accept = () => acceptKeys(ports, registry, body.value);
+    return (await ports.limitWrites.run(body.value.byteLength, accept)) ?? TOO_MANY_WRITES();
   };
 }
 
 async function acceptKeys(ports: RouterPorts, registry: KeyRegistry, body: Uint8Array): Promise<Response> {
-  const document = parseDocument(body);
-  const parsed =
-    document === undefined
-      ? fault('The request body is not valid JSON.')
-      : await ports.turns.complete(parseKeyReplacement(document.value));
+  const document = parseKeyJson(body);
+  const parsed = document.ok ? await ports.turns.complete(parseKeyReplacement(document.value)) : document;
   if (!parsed.ok) return rejectKeys(ports, parsed.fault);
   const { version, keys } = parsed.value;
+  const contradiction = await whyContradictory(ports, keys, ports.policies);
+  if (contradiction !== undefined) return rejectKeys(ports, contradiction);
   const wasWaiting = isWaitingForKeys(ports.auth);
   const replaced = registry.replace(version, keys);
   if (!replaced.ok) {
@@ -73,18 +74,21 @@ export function readKeyVersion(ports: RouterPorts): Handler<RouterEnv> {
   };
 }
 
-function registryOf(ports: RouterPorts): KeyRegistry | undefined {
+/** Undefined where keys are not pushed: 501. */
+export function registryOf(ports: RouterPorts): KeyRegistry | undefined {
   return ports.auth.mode === 'dynamic' ? ports.auth.registry : undefined;
 }
 
 /** In one go, 70 ms for 14 MB: unlike the strict reader it ignores unknown fields as a control service expects (api.md §10.1). */
-function parseDocument(bytes: Uint8Array): { readonly value: unknown } | undefined {
+export function parseKeyJson(bytes: Uint8Array): Result<unknown, string> {
   const text = decodeUtf8(bytes);
-  if (text === undefined) return undefined;
+  if (text === undefined) return fault(NOT_JSON);
   try {
-    return { value: JSON.parse(text) as unknown };
+    return ok(JSON.parse(text) as unknown);
   } catch {
     // The parser's message may quote the body, which holds key hashes.
-    return undefined;
+    return fault(NOT_JSON);
   }
 }
+
+const NOT_JSON = 'The request body is not valid JSON.';

@@ -2,6 +2,7 @@
 // next reload of their files (api.md §17).
 
 import type { Handler } from 'hono';
+import type { PolicyTable } from '../../admission/key-check.ts';
 import { isName, NAME_RULE } from '../../lib/name.ts';
 import { fault, ok, type Result } from '../../lib/result.ts';
 import { decodeUtf8 } from '../../lib/utf8.ts';
@@ -12,6 +13,8 @@ import { type Claim, DOCUMENTS_MAX } from '../../policy/store.ts';
 import { adminError, jsonResponse } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
 import { readAdminBody } from './admin-body.ts';
+import { TOO_MANY_WRITES } from './api-keys.ts';
+import { heldKeys, whyContradictory } from './key-policy-check.ts';
 
 const UPDATED = 'policy updated';
 
@@ -27,9 +30,15 @@ export function replaceGlobalPolicy(ports: RouterPorts): Handler<RouterEnv> {
     if (!body.ok) return body.fault;
     const policy = parseBody(body.value, 'global', ports);
     if (!policy.ok) return refuse(ports, 400, policy.fault);
-    ports.policies.replaceGlobal(policy.value);
-    accept(ports, 'Replaced global policy', {});
-    return jsonResponse(200, { status: UPDATED });
+    return judgedWrite(
+      ports,
+      () => ({ global: policy.value, documents: ports.policies.documents }),
+      () => {
+        ports.policies.replaceGlobal(policy.value);
+        accept(ports, 'Replaced global policy', {});
+        return jsonResponse(200, { status: UPDATED });
+      },
+    );
   };
 }
 
@@ -60,11 +69,17 @@ export function replacePolicy(ports: RouterPorts): Handler<RouterEnv> {
     if (!body.ok) return body.fault;
     const policy = parseBody(body.value, 'named', ports);
     if (!policy.ok) return refuse(ports, 400, policy.fault);
-    const put = ports.policies.putDocument(name, policy.value);
-    if (!put.ok) return refuse(ports, put.fault === 'full' ? 400 : 409, whyNotPut(put.fault));
-    const { models } = policy.value;
-    accept(ports, 'Replaced policy document', { name, models: models.length });
-    return jsonResponse(200, { status: UPDATED, name, models });
+    return judgedWrite(
+      ports,
+      () => withDocument(ports, name, policy.value),
+      () => {
+        const put = ports.policies.putDocument(name, policy.value);
+        if (!put.ok) return refuse(ports, put.fault === 'full' ? 400 : 409, whyNotPut(put.fault));
+        const { models } = policy.value;
+        accept(ports, 'Replaced policy document', { name, models: models.length });
+        return jsonResponse(200, { status: UPDATED, name, models });
+      },
+    );
   };
 }
 
@@ -72,10 +87,31 @@ export function replacePolicy(ports: RouterPorts): Handler<RouterEnv> {
 export function deletePolicy(ports: RouterPorts): Handler<RouterEnv> {
   return (c) => {
     const name = c.req.param('name') ?? '';
-    ports.policies.deleteDocument(name);
-    accept(ports, 'Deleted policy document', { name });
-    return jsonResponse(200, { status: 'policy deleted', name });
+    return judgedWrite(
+      ports,
+      () => withDocument(ports, name, undefined),
+      () => {
+        ports.policies.deleteDocument(name);
+        accept(ports, 'Deleted policy document', { name });
+        return jsonResponse(200, { status: 'policy deleted', name });
+      },
+    );
   };
+}
+
+/** Runs `write` when the policies that it leaves contradict no key; otherwise 400, and nothing changes. */
+async function judgedWrite(ports: RouterPorts, after: () => PolicyTable, write: () => Response): Promise<Response> {
+  const answer = await ports.limitWrites.run(0, async () => {
+    const contradiction = await whyContradictory(ports, heldKeys(ports.auth), after());
+    return contradiction === undefined ? write() : refuse(ports, 400, contradiction);
+  });
+  return answer ?? TOO_MANY_WRITES();
+}
+
+/** The policies with another document of this name, or with none. */
+function withDocument({ policies: { global, documents } }: RouterPorts, name: string, policy: Policy | undefined) {
+  const others = [...documents].filter(([other]) => other !== name);
+  return { global, documents: new Map(policy === undefined ? others : [...others, [name, policy] as const]) };
 }
 
 function parseBody(bytes: Uint8Array, kind: PolicyKind, { providers }: RouterPorts): Result<Policy, string> {
