@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { readPrompt } from '../src/admission/prompt.ts';
+import { complete } from '../src/lib/steps.ts';
 import { type Measured, report } from './report.ts';
 
 const LINE = 'The quick brown fox jumps over the lazy dog.\n';
@@ -12,7 +13,7 @@ function measuring(name: string, bytes: number, atMost: number): Measured {
   const messages = Array.from({ length: 10 }, () => ({ role: 'user', content: LINE.repeat(bytes / LINE.length / 10) }));
   const body = Buffer.from(JSON.stringify({ model: 'm', max_tokens: 100, messages }));
   const textBytes = messages.reduce((sum, { content }) => sum + content.length, 0);
-  const run = () => readPrompt(body);
+  const run = () => complete(readPrompt(body));
   assert.deepEqual(run(), { textBytes, messageCount: 10, imageCount: 0, declaredOutputTokens: 100 });
   return { name, run, floor: () => JSON.parse(body.toString()), atMost };
 }

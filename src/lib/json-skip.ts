@@ -1,10 +1,9 @@
-// Where the values of a JSON document end, by looking for nothing else: for a reader that wants a few values out of
-// many. The document is known to be valid (`scanMembers`); for anything else the places mean nothing, but lie within it
-// and are found in linear time.
+// Where a string of a JSON document ends, by looking for nothing else. The document is known to be valid (`scanMembers`);
+// for anything else the places mean nothing, but lie within it and are found in linear time.
 
 import type { Buffer } from 'node:buffer';
 import { isBlank } from './json-bytes.ts';
-import { BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END, COMMA, QUOTE } from './json-marks.ts';
+import { BACKSLASH, QUOTE } from './json-marks.ts';
 
 /** Bytes of a string that are looked at before the first jump. */
 const NEAR_BYTES = 32;
@@ -14,24 +13,6 @@ export function skipBlanks(json: Buffer, start: number): number {
   let at = start;
   while (isBlank(json[at])) at += 1;
   return at;
-}
-
-/** Past the colon, the comma or the closing brace, and the blanks around it. */
-export function skipMark(json: Buffer, start: number): number {
-  return skipBlanks(json, Math.min(skipBlanks(json, start) + 1, json.length));
-}
-
-/** Past the value that begins at `start`. */
-export function skipValue(json: Buffer, start: number): number {
-  switch (json[start]) {
-    case QUOTE:
-      return skipString(json, start);
-    case BRACE:
-    case BRACKET:
-      return skipNested(json, start);
-    default:
-      return skipScalar(json, start);
-  }
 }
 
 /**
@@ -55,30 +36,4 @@ function isEscaped(json: Buffer, at: number): boolean {
   let first = at;
   while (json[first - 1] === BACKSLASH) first -= 1;
   return (at - first) % 2 === 1;
-}
-
-function skipNested(json: Buffer, start: number): number {
-  let depth = 0;
-  let at = start;
-  do {
-    const byte = json[at];
-    if (byte === QUOTE) {
-      at = skipString(json, at);
-      continue;
-    }
-    if (byte === BRACE || byte === BRACKET) depth += 1;
-    else if (byte === BRACE_END || byte === BRACKET_END) depth -= 1;
-    at += 1;
-  } while (depth > 0 && at < json.length);
-  return at;
-}
-
-function skipScalar(json: Buffer, start: number): number {
-  let at = start;
-  while (at < json.length && !endsScalar(json[at])) at += 1;
-  return at;
-}
-
-function endsScalar(byte: number | undefined): boolean {
-  return byte === COMMA || byte === BRACE_END || byte === BRACKET_END || isBlank(byte);
 }

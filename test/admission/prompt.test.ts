@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { readPrompt } from '../../src/admission/prompt.ts';
+import { type Prompt, readPrompt } from '../../src/admission/prompt.ts';
+import { complete } from '../../src/lib/steps.ts';
 
 const IMAGE = `data:image/png;base64,${'iVBORw0KGgo/'.repeat(500)}`;
 
-function promptOf(body: unknown) {
-  return readPrompt(Buffer.from(JSON.stringify(body)));
+function read(body: string): Prompt {
+  return complete(readPrompt(Buffer.from(body)));
+}
+
+function promptOf(body: unknown): Prompt {
+  return read(JSON.stringify(body));
 }
 
 /** Bytes of `text`, alone in a user's message. */
@@ -46,7 +51,7 @@ describe('readPrompt()', () => {
   it('counts system text and the JSON of tools as sent', () => {
     const tools = '[ {"type":"function", "function":{"name":"\\u0066"}} ]';
     const body = `{"system":"abc","messages":[{"content":"de"}],"tools":${tools}}`;
-    assert.equal(readPrompt(Buffer.from(body)).textBytes, 3 + 2 + tools.length);
+    assert.equal(read(body).textBytes, 3 + 2 + tools.length);
     assert.equal(promptOf({ system: [{ type: 'text', text: 'abcd' }], messages: [], tools: null }).textBytes, 4);
   });
 
@@ -91,7 +96,7 @@ describe('readPrompt()', () => {
   it('takes the last of two members of one name, as engines do (T9)', () => {
     const body =
       '{"max_tokens":1,"messages":[{"content":"long"},{"content":"er"}],"max_tokens":2,"messages":[{"content":"s"}]}';
-    const prompt = readPrompt(Buffer.from(body));
+    const prompt = read(body);
     assert.deepEqual(prompt, { textBytes: 1, messageCount: 1, imageCount: 0, declaredOutputTokens: 2 });
   });
 
@@ -129,9 +134,34 @@ describe('readPrompt()', () => {
     );
   });
 
+  it('reads the same wherever it pauses', () => {
+    const part = { type: 'text', text: 'a"b\\\u{1f600}ü\n', cache_control: { type: 'ephemeral' } };
+    const body = JSON.stringify({
+      system: [part],
+      tools: [{ name: 'x', text: 'y' }],
+      messages: [{ role: 'user', content: [part, { type: 'image' }] }, { content: 'a\u0001b' }],
+      max_tokens: 12,
+    }).replace('"tools"', '"t\\u006fols"');
+    const json = Buffer.from(body);
+    const whole = complete(readPrompt(json));
+    assert.deepEqual([whole.imageCount, whole.messageCount, whole.declaredOutputTokens], [1, 2, 12]);
+    for (let slice = 1; slice <= json.length; slice += 1) assert.deepEqual(complete(readPrompt(json, slice)), whole);
+  });
+
+  it('pauses in whatever is long', () => {
+    const long = 'x'.repeat(1_000);
+    const bodies = [{ messages: [{ content: long }] }, { [long]: 1 }, { x: [long] }, { tools: Array(400).fill(12) }];
+    for (const body of bodies) {
+      let pauses = 0;
+      const steps = readPrompt(Buffer.from(JSON.stringify(body)), 100);
+      while (steps.next().done !== true) pauses += 1;
+      assert.ok(pauses >= 10, String(pauses));
+    }
+  });
+
   it('reads nesting that would exhaust a stack', () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     const body = `{"messages":[{"content":[{"content":${deep}}]}],"max_tokens":3}`;
-    assert.equal(readPrompt(Buffer.from(body)).declaredOutputTokens, 3);
+    assert.equal(read(body).declaredOutputTokens, 3);
   });
 });
