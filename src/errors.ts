@@ -13,6 +13,10 @@ export const ERROR_CODES = [
   'path_unknown',
   'method_not_allowed',
   'model_not_found',
+  'input_too_long',
+  'rate_limit_exceeded',
+  'token_limit_exceeded',
+  'concurrency_limit_exceeded',
   'no_agents_available',
   'no_capacity',
   'queue_full',
@@ -35,15 +39,20 @@ export class RouterError extends Error {
   /** Seconds after which a client may ask again, when there is a better answer than the code's own. */
   readonly retryAfterS: number | undefined;
 
-  constructor(code: ErrorCode, message: string, { cause, retryAfterS }: RouterErrorDetails = {}) {
+  /** Waiting does not help: an SDK should not repeat the request by itself. */
+  readonly isPermanent: boolean;
+
+  constructor(code: ErrorCode, message: string, { cause, retryAfterS, isPermanent = false }: RouterErrorDetails = {}) {
     super(message, { cause });
     this.name = 'RouterError';
     this.code = code;
     this.retryAfterS = retryAfterS;
+    this.isPermanent = isPermanent;
   }
 }
 
 interface RouterErrorDetails {
   readonly cause?: unknown;
   readonly retryAfterS?: number | undefined;
+  readonly isPermanent?: boolean;
 }

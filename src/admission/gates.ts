@@ -63,6 +63,8 @@ export interface PoolView {
 export interface Grant extends Reservation {
   /** An engine of this site has answered with so many tokens: the key's output is charged (not for providers). */
   chargeOutput(tokens: number): void;
+  /** No agent was reached: the tokens of the prompt come back as well. */
+  cancel(): void;
 }
 
 export interface GatePorts {
@@ -78,12 +80,12 @@ const SHORTLY_S = 1;
 /** For a request that does not fit even alone: agents may come, and limits change. */
 const FUTILE_S = 60;
 
-/** The grant, or which gate refused. `client_gone`: the client left while the request waited; nothing is held. */
+/** The grant, or which gate refused. `client_gone`, `closed`: client or router left while the request waited; nothing is held. */
 export async function passGates(
   request: AdmissionRequest,
   view: () => PoolView,
   ports: GatePorts,
-): Promise<Result<Grant, GateRefusal | 'client_gone'>> {
+): Promise<Result<Grant, GateRefusal | 'client_gone' | 'closed'>> {
   const { policy, agents } = view();
   const tooLarge = whyTooLarge(policy.limits, { ...request.prompt, ...request });
   if (tooLarge !== undefined) return fault(refusal('b1', 'input_too_long', tooLarge, undefined));
@@ -122,9 +124,10 @@ function roomOf({ policy: { limits }, agents }: PoolView): PoolRoom {
   return { replicas: agents.length, budgetTokens: limits.admitBudgetTokens, maxInflight: limits.maxInflight };
 }
 
-function noEntry(why: NoEntry): GateRefusal | 'client_gone' {
+function noEntry(why: NoEntry): GateRefusal | 'client_gone' | 'closed' {
   switch (why) {
     case 'client_gone':
+    case 'closed':
       return why;
     case 'full':
       return refusal('b2', 'concurrency_limit_exceeded', 'Too many requests for this model are running.', SHORTLY_S);
@@ -160,16 +163,29 @@ function grantOf(reservation: Reservation, request: AdmissionRequest, caps: Caps
   const limit = caps.outputTokensPerMinute;
   const bucket = bucketOf(request);
   let isCharged = false;
+  let isReleased = false;
+  const release = (): void => {
+    isReleased = true;
+    reservation.release();
+  };
   return {
     grow: (outputTokens) => reservation.grow(outputTokens),
     correct: (promptTokens) => reservation.correct(promptTokens),
-    release: () => reservation.release(),
+    release,
+    cancel: () => {
+      if (!isReleased) giveBackInput(request, caps, ports);
+      release();
+    },
     chargeOutput: (tokens) => {
       if (isCharged || limit <= 0) return;
       isCharged = true;
       ports.outputRates.take(bucket, limit, Math.min(tokens, limit), ports.monotonicMs());
     },
   };
+}
+
+function giveBackInput(request: AdmissionRequest, { inputTokensPerMinute: limit }: Caps, ports: GatePorts): void {
+  if (limit > 0) ports.inputRates.take(bucketOf(request), limit, -request.promptTokens, ports.monotonicMs());
 }
 
 /** Keys and models hold no NUL. */

@@ -2,7 +2,15 @@
 // request is not passed for ever by small ones; nobody can get between the freeing of room and its taking.
 
 import { fault, ok, type Result } from '../lib/result.ts';
-import { type Footprint, Pool, type PoolRoom, type Reservation, type Verdict } from './pool.ts';
+import {
+  budgetOf,
+  type Footprint,
+  inflightMaxOf,
+  Pool,
+  type PoolRoom,
+  type Reservation,
+  type Verdict,
+} from './pool.ts';
 
 /** Requests that wait for one model; one more is refused at once. */
 export const PARKED_MAX = 1_000;
@@ -26,7 +34,8 @@ export interface Entry {
   readonly clientGone: AbortSignal;
 }
 
-export type NoEntry = Exclude<Verdict, 'fits'> | 'client_gone';
+/** `closed`: the router ends. */
+export type NoEntry = Exclude<Verdict, 'fits'> | 'client_gone' | 'closed';
 
 export type Entered = Result<Reservation, NoEntry>;
 
@@ -48,6 +57,7 @@ export class Occupancy {
   readonly #ports: OccupancyPorts;
   /** By model; only those with a request. */
   readonly #doors = new Map<string, Door>();
+  #isClosed = false;
 
   constructor(ports: OccupancyPorts) {
     this.#ports = ports;
@@ -59,6 +69,7 @@ export class Occupancy {
    */
   async enter(entry: Entry): Promise<Entered> {
     if (entry.clientGone.aborted) return fault('client_gone');
+    if (this.#isClosed) return fault('closed');
     const door = this.#doors.get(entry.model) ?? { model: entry.model, pool: new Pool(), line: new Set() };
     this.#doors.set(entry.model, door);
     const verdict = this.#verdict(door, entry);
@@ -68,15 +79,25 @@ export class Occupancy {
     return this.#settle(door, entry, 'full');
   }
 
-  /** There may be more room for `model` than before: an agent came, or a policy. Releases are noticed without. */
-  roomMayHaveGrown(model: string): void {
-    const door = this.#doors.get(model);
-    if (door !== undefined) this.#letIn(door);
+  /** There may be more room than before: an agent came, or a policy. Releases are noticed without. */
+  roomMayHaveGrown(): void {
+    for (const door of [...this.#doors.values()]) this.#letIn(door);
+  }
+
+  /** Nobody enters any more, and whoever waits is told. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { line } of [...this.#doors.values()]) for (const { leave } of [...line]) leave(fault('closed'));
   }
 
   /** What is held for each model that has a request, for the gauges. */
   held(): readonly { readonly model: string; readonly tokens: number; readonly requests: number }[] {
     return Array.from(this.#doors, ([model, { pool }]) => ({ model, tokens: pool.tokens, requests: pool.requests }));
+  }
+
+  /** How much may be held with this room; undefined: no limit. */
+  limitsOf(room: PoolRoom): { readonly tokensMax: number | undefined; readonly requestsMax: number | undefined } {
+    return { tokensMax: budgetOf(room, this.#ports.fraction), requestsMax: inflightMaxOf(room) };
   }
 
   #verdict({ pool }: Door, { footprint, room }: Entry): Verdict {

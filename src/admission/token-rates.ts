@@ -42,7 +42,7 @@ export class TokenRates {
     return missing <= 0 ? ok(undefined) : fault(Math.ceil(missing / perMinute));
   }
 
-  /** Takes `tokens`, which may leave the bucket below 0. */
+  /** Takes `tokens`, which may leave the bucket below 0; those below 0 are given back, and fill it at most. */
   take(name: string, limit: number, tokens: number, nowMs: number): void {
     const perMinute = Math.min(limit, PER_MINUTE_MAX);
     const level = this.#level(name, perMinute, nowMs) - tokens * PARTS;

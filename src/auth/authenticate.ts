@@ -25,9 +25,17 @@ export interface Caller {
   /** Exact names; undefined: every model. Limits per model are an allowlist, beside which the declared one is nothing. */
   readonly allowedModels: Pick<ReadonlySet<string>, 'has'> | undefined;
   readonly quota: KeyQuota | undefined;
+  /** Of each model's occupancy budget, above 0 to 1; undefined: no limit. */
+  readonly maxOccupancyShare: number | undefined;
 }
 
-const ANYONE: Caller = Object.freeze({ keyId: '', owner: 'default', allowedModels: undefined, quota: undefined });
+const ANYONE: Caller = Object.freeze({
+  keyId: '',
+  owner: 'default',
+  allowedModels: undefined,
+  quota: undefined,
+  maxOccupancyShare: undefined,
+});
 
 /** The caller of a new request, or undefined: 401. Of two credentials the first alone decides (E1). */
 export function authenticate(auth: ClientAuth, credentials: Credentials, nowMs: number): Caller | undefined {
@@ -81,6 +89,6 @@ function findKey(keys: Pick<KeyRegistry, 'byHash'>, shown: string): ApiKey | und
   return hash === undefined ? undefined : keys.byHash(hash);
 }
 
-function callerOf({ id, owner, allowedModels, quota }: ApiKey): Caller {
-  return { keyId: id, owner, allowedModels: quota?.perModel ?? allowedModels, quota };
+function callerOf({ id, owner, allowedModels, quota, maxOccupancyShare }: ApiKey): Caller {
+  return { keyId: id, owner, allowedModels: quota?.perModel ?? allowedModels, quota, maxOccupancyShare };
 }

@@ -22,6 +22,7 @@ import { Shutdown } from './shutdown.ts';
 import { agentSources, createAgents } from './wire-agents.ts';
 import { clientAuth } from './wire-auth.ts';
 import { dispatchPorts, engineFetch, seatQueue } from './wire-dispatch.ts';
+import { heldRooms, limitPorts } from './wire-limits.ts';
 import { redirectGauges, redirectSite } from './wire-redirect.ts';
 
 /** Where the router runs, and what it writes to. */
@@ -41,30 +42,29 @@ export interface Router {
 export function createRouter(runtime: Runtime, config: Config, around: Surroundings): Router {
   const { version, stdout, stderr, log } = around;
   const shutdown = new Shutdown(config.shutdown, systemTimers, log);
-  const registrations = new RegistrationStream();
-  shutdown.stopping.addEventListener('abort', () => registrations.close());
+  const registrations = registrationStream(shutdown);
   const active = new ActiveRequests();
   const redirect = redirectSite(config);
-  const inference = new BodyBudget(config.http.bodyMemoryBytes);
-  const admin = new BodyBudget(ADMIN_BODY_MEMORY_BYTES);
-  const agents = createAgents(config.agents, { log, registrations, onHealthy: () => warnOfHiddenAliases(ports) });
+  const bodies = bodyPorts(config);
+  const agents = createAgents(config.agents, { log, registrations, onHealthy: () => noteHealthy(ports) });
   const metrics = createMetrics(
     {
       ...agentSources(agents, systemTimers),
       redirect: redirectGauges(redirect),
       activeRequests: () => active.count,
-      bodyBytes: () => inference.bytes + admin.bytes,
+      bodyBytes: () => bodies.bodies.budget.bytes + bodies.adminBodies.budget.bytes,
       droppedLogLines: () => stdout.dropped + stderr.dropped,
       // Queue and metrics need each other, but the queue only once a scrape asks for it.
       queueDepths: () => queue.depths(),
+      heldRooms: () => heldRooms(limits, agents, policies),
     },
     version,
   );
   const queue = seatQueue(config, agents, metrics);
+  const limits = limitPorts(config, shutdown.graceOver);
   const policies = new PolicyStore(config.policies.loaded, config.dispatch.maxTries);
   const parts = { agents, policies, queue, metrics, log, graceOver: shutdown.graceOver };
   const dispatching = dispatchPorts(engineFetch(runtime), config, parts);
-  const bodies = { timeoutMs: config.timeouts.bodyMs, timers: systemTimers };
   const ports: RouterPorts = {
     version,
     auth: clientAuth(config.auth),
@@ -75,13 +75,13 @@ export function createRouter(runtime: Runtime, config: Config, around: Surroundi
     aliases: new AliasStore(config.modelAliases.table),
     policies,
     providers: config.policies.keyed,
+    ...limits,
     limitWrites: new PushQueue(),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatching),
     maxRequestBytes: config.http.maxRequestBytes,
-    bodies: { ...bodies, budget: inference },
     stalls: { timeoutMs: config.timeouts.streamIdleMs, timers: systemTimers },
-    adminBodies: { ...bodies, budget: admin },
+    ...bodies,
     active,
     turns: new Turns(systemTimers.monotonicMs),
     metrics,
@@ -93,4 +93,25 @@ export function createRouter(runtime: Runtime, config: Config, around: Surroundi
     random: randomBytes,
   };
   return { ports, shutdown };
+}
+
+/** How bodies are read, those of requests and those of the admins on budgets of their own. */
+function bodyPorts({ http, timeouts }: Config): Pick<RouterPorts, 'bodies' | 'adminBodies'> {
+  const reading = { timeoutMs: timeouts.bodyMs, timers: systemTimers };
+  return {
+    bodies: { ...reading, budget: new BodyBudget(http.bodyMemoryBytes) },
+    adminBodies: { ...reading, budget: new BodyBudget(ADMIN_BODY_MEMORY_BYTES) },
+  };
+}
+
+function registrationStream({ stopping }: Shutdown): RegistrationStream {
+  const registrations = new RegistrationStream();
+  stopping.addEventListener('abort', () => registrations.close());
+  return registrations;
+}
+
+/** An agent turned healthy: it may bring a model's name, and room. */
+function noteHealthy(ports: RouterPorts): void {
+  warnOfHiddenAliases(ports);
+  ports.gates.occupancy.roomMayHaveGrown();
 }

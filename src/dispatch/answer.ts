@@ -7,10 +7,11 @@ import type { StreamAnswer, WholeAnswer } from './forward.ts';
 import { clientHeaders } from './headers.ts';
 import { DocumentMeter, EventMeter, type Meter, NO_METER, type Reading } from './meter.ts';
 import type { LifeLimits, RequestLife } from './request-life.ts';
+import { saidInDocument, saidTokens } from './seen-text.ts';
 import { errorEvent } from './sse.ts';
 import { type RelayPlan, relay } from './stream.ts';
 import type { Target } from './target.ts';
-import { useOfDocument } from './usage.ts';
+import { asBuffer, useOfDocument } from './usage.ts';
 
 /** What keeps a proxy in between from collecting a stream (E9). */
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-store, no-transform', 'x-accel-buffering': 'no' };
@@ -22,6 +23,8 @@ export interface AnswerPorts extends Pick<LifeLimits, 'timers' | 'streamIdleTime
 
 export interface AnswerPlan extends AnswerPorts {
   readonly dialect: Dialect;
+  /** Told how many tokens of a streamed answer have passed, estimated, whenever some have. */
+  readonly onOutput: (seenTokens: number) => void;
 }
 
 /** An answer that is there as a whole, with its length. The request is over. */
@@ -29,7 +32,9 @@ export function wholeResponse({ head, bytes, use: told }: WholeAnswer, target: T
   const headers = clientHeaders(head.headers, target.secret);
   headers.set('content-length', String(bytes.byteLength));
   const use = told?.() ?? (isReadable(head) ? useOfDocument(bytes) : undefined);
-  life.answerWith({ status: head.status, read: () => ({ use, lastWord: 'none' }), onEnd: target.onEnd });
+  const seenTokens = use === undefined && isReadable(head) ? saidTokens(saidInDocument(asBuffer(bytes)), 0) : 0;
+  const reading: Reading = { use, lastWord: 'none', seenTokens };
+  life.answerWith({ status: head.status, read: () => reading, onEnd: target.onEnd });
   life.noteFirstByte();
   life.end('complete');
   return new Response(bytes, { status: head.status, headers });
@@ -50,7 +55,10 @@ export function streamResponse(answer: StreamAnswer, target: Target, life: Reque
     for (const [name, value] of Object.entries(STREAM_HEADERS)) headers.set(name, value);
   }
   const relayPlan = isEvents ? eventsPlan(plan, answer, target.kind) : BYTES_PLAN;
-  return new Response(relay(body, life, { ...relayPlan, meter }), { status: head.status, headers });
+  return new Response(relay(body, life, { ...relayPlan, meter, onOutput: plan.onOutput }), {
+    status: head.status,
+    headers,
+  });
 }
 
 /** What the provider told counts more than what is left of it for the client. */
@@ -68,7 +76,7 @@ function isReadable(head: Response): boolean {
   return !head.headers.has('content-encoding');
 }
 
-type EndingPlan = Omit<RelayPlan, 'meter'>;
+type EndingPlan = Omit<RelayPlan, 'meter' | 'onOutput'>;
 
 const BYTES_PLAN: EndingPlan = { errorEvent: undefined, idle: undefined };
 

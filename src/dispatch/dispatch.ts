@@ -30,6 +30,15 @@ export interface DispatchRequest {
   /** Aborted when the client leaves: the engine's work ends at once, and the agent is not blamed. */
   readonly clientGone: AbortSignal;
   /**
+   * Called when an agent has been sent the request, by each: a refused connection sent nothing. Also for a provider that has
+   * answered, or was answering when the request was cut.
+   */
+  readonly onReached: () => void;
+  /** Called before a provider is asked: no agent works for the request any more. */
+  readonly onHandOver: () => void;
+  /** Called again and again while a streamed answer passes, with the tokens of output so far, estimated. */
+  readonly onOutput: (seenTokens: number) => void;
+  /**
    * Called exactly once for an `answered` request, when its last byte has been handed over or it was cut: before
    * `dispatch` resolves for a short answer, later for a stream. Never for the other outcomes.
    */
@@ -70,6 +79,7 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
     if (attempt.kind === 'stream') life.whenOver(release);
     else release();
     trackAttempt(agent, attempt, ports);
+    if (attempt.kind !== 'refused') request.onReached();
     switch (attempt.kind) {
       case 'refused':
         agent.reportConnectionRefused(attempt.reason);
@@ -82,7 +92,11 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
         break;
       default:
         if (attempt.kind !== 'cut') ports.onRouted(choice.model, choice.isFallback(seat));
-        return conclude(attempt, { by: agent, target }, life, { ...ports, dialect: endpoint.dialect });
+        return conclude(attempt, { by: agent, target }, life, {
+          ...ports,
+          dialect: endpoint.dialect,
+          onOutput: request.onOutput,
+        });
     }
   }
 }
@@ -123,8 +137,12 @@ async function noAgent(
     return { kind: 'failed', ...noneServes(model, request.endpoint.path), by };
   }
   ports.onNoAgent(model, request.requestId, describeFindings(findings));
+  if (lastResort !== undefined) request.onHandOver();
   const answer = lastResort && (await askLastResort(request, lastResort, ports, life));
-  if (answer !== undefined) return answer;
+  if (answer !== undefined) {
+    if (answer.kind !== 'failed' || life.cut !== undefined) request.onReached();
+    return answer;
+  }
   ports.onExhausted(model);
   return { kind: 'failed', ...(lastFailure ?? noneTried(model, exhaustionCode(findings))), by };
 }

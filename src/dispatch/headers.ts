@@ -22,8 +22,17 @@ const FOR_THE_ROUTER = ['authorization', 'x-api-key', 'api-key', 'cookie', 'refe
 /** Of the client's connection or of its body as sent: the engine gets it decoded (E5). */
 const SET_BY_FETCH = ['host', 'content-length', 'content-encoding', 'expect'];
 
-/** The router's own word counts: its request ID, its CORS; an engine's cookies would be set for the router's host. */
-const SET_BY_ROUTER = ['set-cookie', 'x-request-id', 'x-client-request-id'];
+/**
+ * The router's own word counts: its request ID, its CORS, its limits; an engine's cookies would be set for the router's
+ * host.
+ */
+const SET_BY_ROUTER = [
+  'set-cookie',
+  'x-request-id',
+  'x-client-request-id',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-remaining-tokens',
+];
 
 /**
  * Headers for the engine: the client's without credentials, the effective `X-Request-ID`, and no encoding asked for,

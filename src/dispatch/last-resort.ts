@@ -4,7 +4,7 @@ import type { Plan } from '../policy/plan.ts';
 import type { FallbackProvider, Provider } from '../policy/policy.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
 import type { ModelBody } from '../routing/inference-request.ts';
-import type { AnswerPorts } from './answer.ts';
+import type { AnswerPlan, AnswerPorts } from './answer.ts';
 import { triesFailed } from './failure.ts';
 import { type Answerer, conclude, type DispatchOutcome } from './outcome.ts';
 import { callProvider, type ProviderPorts } from './providers/call-provider.ts';
@@ -38,6 +38,7 @@ interface LastRequest extends ModelBody {
   readonly model: string;
   readonly headers: Headers;
   readonly requestId: string;
+  readonly onOutput: AnswerPlan['onOutput'];
 }
 
 /** The provider is asked once. Undefined when there is no account with it: then it cannot be. */
@@ -61,6 +62,10 @@ export async function askLastResort(
       return { kind: 'failed', ...triesFailed(attempt), by };
     default:
       if (attempt.kind !== 'cut') ports.onProviderUsed(request.model);
-      return conclude(attempt, { by, target }, life, { ...ports, dialect: endpoint.dialect });
+      return conclude(attempt, { by, target }, life, {
+        ...ports,
+        dialect: endpoint.dialect,
+        onOutput: request.onOutput,
+      });
   }
 }

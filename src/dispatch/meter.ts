@@ -5,6 +5,7 @@ import type { Buffer } from 'node:buffer';
 import { joined, parseJson } from '../agents/engine-body.ts';
 import type { TokenUse } from '../agents/track-record.ts';
 import type { Dialect } from '../routing/endpoint.ts';
+import { saidInEvent, saidTokens } from './seen-text.ts';
 import { asBuffer, latestUse, USAGE_NAME, USE_TAIL_BYTES, useOfEvent, useOfTail } from './usage.ts';
 
 /** Bytes of a line that is read; a longer one is passed over, however it is cut into chunks. */
@@ -25,20 +26,29 @@ export interface Reading {
   readonly use: TokenUse | undefined;
   /** Whether an event stream has said its dialect's last word; `none` where the format has none. */
   readonly lastWord: 'said' | 'missing' | 'none';
+  /** Tokens of output that have passed, estimated; 0 or more. */
+  readonly seenTokens: number;
 }
 
 export interface Meter {
   /** The next bytes of the body. They are not kept, and not changed. */
   take(chunk: Uint8Array): void;
+  /** As in a reading, at any time. */
+  readonly seenTokens: number;
   /** Once, at the end, wherever that is. */
   read(): Reading;
 }
 
 /** For an answer that is not read: it is encoded. */
-export const NO_METER: Meter = { take: () => undefined, read: () => ({ use: undefined, lastWord: 'none' }) };
+export const NO_METER: Meter = {
+  take: () => undefined,
+  seenTokens: 0,
+  read: () => ({ use: undefined, lastWord: 'none', seenTokens: 0 }),
+};
 
-/** A document that is passed on in chunks: only its end is read. */
+/** A document that is passed on in chunks: only its end is read, and no text of it, which vectors have none of. */
 export class DocumentMeter implements Meter {
+  readonly seenTokens = 0;
   #tail: Uint8Array = NOTHING;
 
   take(chunk: Uint8Array): void {
@@ -46,7 +56,7 @@ export class DocumentMeter implements Meter {
   }
 
   read(): Reading {
-    return { use: useOfTail(this.#tail), lastWord: 'none' };
+    return { use: useOfTail(this.#tail), lastWord: 'none', seenTokens: 0 };
   }
 }
 
@@ -55,6 +65,9 @@ export class EventMeter implements Meter {
   readonly #lastWord: RegExp;
   #use: TokenUse | undefined;
   #isLastWordSaid = false;
+  #saidBytes = 0;
+  /** Events that said something. */
+  #saidPieces = 0;
   /** The beginning of a line whose end has not come; empty once it is too long, when only its length counts. */
   #begun: Uint8Array = NOTHING;
   #begunBytes = 0;
@@ -75,10 +88,14 @@ export class EventMeter implements Meter {
     if (start < bytes.length) this.#begin(bytes.subarray(start));
   }
 
+  get seenTokens(): number {
+    return saidTokens(this.#saidBytes, this.#saidPieces);
+  }
+
   read(): Reading {
     // A last line without its end counts: some engines stop there.
     this.#endLine(asBuffer(NOTHING));
-    return { use: this.#use, lastWord: this.#isLastWordSaid ? 'said' : 'missing' };
+    return { use: this.#use, lastWord: this.#isLastWordSaid ? 'said' : 'missing', seenTokens: this.seenTokens };
   }
 
   #begin(part: Uint8Array): void {
@@ -96,8 +113,14 @@ export class EventMeter implements Meter {
 
   #readLine(line: Buffer): void {
     if (line.length <= END_LINE_MAX_BYTES && this.#lastWord.test(line.toString('latin1'))) this.#isLastWordSaid = true;
+    this.#noteSaid(saidInEvent(line));
     if (!tellsUse(line) || line.toString('latin1', 0, FIELD.length) !== FIELD) return;
     this.#use = latestUse(this.#use, useOfEvent(parseJson(line.subarray(FIELD.length))));
+  }
+
+  #noteSaid(bytes: number): void {
+    this.#saidBytes += bytes;
+    if (bytes > 0) this.#saidPieces += 1;
   }
 }
 

@@ -16,6 +16,8 @@ export interface RelayPlan {
   /** Longest time between two chunks; undefined when the request timeout still runs. */
   readonly idle: { readonly timers: Timers; readonly timeoutMs: number } | undefined;
   readonly meter: Meter;
+  /** Told after each chunk how many tokens of output have passed, estimated. */
+  readonly onOutput: (seenTokens: number) => void;
 }
 
 /**
@@ -40,6 +42,7 @@ export function relay(body: OpenedBody, life: RequestLife, plan: RelayPlan): Rea
       life.noteFirstByte();
       tail = followingTail(tail, part.value);
       plan.meter.take(part.value);
+      plan.onOutput(plan.meter.seenTokens);
       controller.enqueue(part.value);
     }
   };

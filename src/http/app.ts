@@ -136,7 +136,10 @@ function refuse(path: string, code: ErrorCode, message: string, headers: ErrorHe
 
 function headersOf(error: RouterError): ErrorHeaders {
   if (error instanceof MethodNotAllowed) return { allow: error.allow };
-  return error.retryAfterS === undefined ? {} : { 'retry-after': String(error.retryAfterS) };
+  return {
+    ...(error.retryAfterS === undefined ? {} : { 'retry-after': String(error.retryAfterS) }),
+    ...(error.isPermanent ? { 'x-should-retry': 'false' } : {}),
+  };
 }
 
 class MethodNotAllowed extends RouterError {

@@ -8,12 +8,19 @@ import { lastResortOf } from '../dispatch/last-resort.ts';
 import { modelLabel } from '../dispatch/model-label.ts';
 import { RouterError } from '../errors.ts';
 import { splitTarget } from '../lib/query.ts';
+import type { Result } from '../lib/result.ts';
 import { decideRoute, type RouteFacts, type StayDecision, stay } from '../routing/decide-route.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
-import { type ModelBody, readInferenceRequest, replaceModel } from '../routing/inference-request.ts';
+import {
+  type InferenceRequest,
+  type ModelBody,
+  readInferenceRequest,
+  replaceModel,
+} from '../routing/inference-request.ts';
 import { sessionOf } from '../routing/session.ts';
 import { type Admission, admit } from './admit.ts';
 import { type BodyOrder, readBody } from './body.ts';
+import { RequestCharge } from './charge.ts';
 import { type Admitted, type Arrival, type Entrance, enter, forbidden } from './entrance.ts';
 import { currentMap, resolveModel } from './model-aliases.ts';
 import type { ReceivedBody } from './received-body.ts';
@@ -39,12 +46,20 @@ export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<
     const order = bodyOrder(ports, c, entrance);
     const received = await readBody(ports.bodies, order);
     const admission = await admit(ports, arrival, entrance, { order, received });
-    const asked = await readAsked(ports, arrival, admission, received);
-    arrival.record.model = asked.model;
-    return (
-      redirectOrStay(ports, arrival, asked) ??
-      serveHere(ports, arrival, asked, { connection: c.env, gone: c.req.raw.signal })
-    );
+    const wanted = await readWanted(ports, arrival, admission);
+    const client = { connection: c.env, gone: c.req.raw.signal };
+    const charge = new RequestCharge(ports, arrival, { caller: admission.admitted.caller, model: wanted.model });
+    try {
+      // Without cross-site redirect as in the Go router: before anyone judges body and model (api.md T3).
+      if (ports.redirect === undefined) charge.take();
+      const asked = judge(admission, wanted, received);
+      arrival.record.model = asked.model;
+      const redirected = redirectOrStay(ports, arrival, asked);
+      return redirected ?? (await serveHere(ports, arrival, { ...asked, charge: charge.take() }, client));
+    } catch (error) {
+      charge.giveBack();
+      throw error;
+    }
   };
 }
 
@@ -70,21 +85,29 @@ function bodyOrder(ports: RouterPorts, c: Context<RouterEnv>, entrance: Entrance
   };
 }
 
+/** What the body asks for, not yet judged. */
+interface Wanted {
+  readonly request: Result<InferenceRequest, string>;
+  /** The model that it is routed on; empty when the body names none. */
+  readonly model: string;
+}
+
 /**
  * A token brings its model along, and the engine is sent that one, no alias resolved again (R-130, D-38); a new request
  * names its own, or an alias (R-018).
  */
-async function readAsked(
-  ports: RouterPorts,
-  arrival: Arrival,
-  { admitted, content }: Admission,
-  received: ReceivedBody,
-): Promise<Asked> {
+async function readWanted(ports: RouterPorts, arrival: Arrival, { admitted, content }: Admission): Promise<Wanted> {
   const request = await ports.turns.complete(readInferenceRequest(content));
+  if (!request.ok) return { request, model: '' };
+  const model = admitted.claims?.model ?? resolveModel(ports, arrival, admitted, request.value.model);
+  return { request, model };
+}
+
+/** Throws 400 for a body that names no model, 403 for a model that the caller may not use. */
+function judge({ admitted, content }: Admission, { request, model }: Wanted, received: ReceivedBody): Asked {
   if (!request.ok) throw new RouterError('request_invalid', request.fault);
-  const { model: sent, modelAt } = request.value;
-  const model = admitted.claims?.model ?? resolveModel(ports, arrival, admitted, sent);
   if (!mayUseModel(admitted.caller, model)) throw forbidden(model);
+  const { model: sent, modelAt } = request.value;
   const body = { body: content, modelAt };
   return { admitted, model, received, forwarded: model === sent ? body : replaceModel(body, model) };
 }

@@ -45,8 +45,15 @@ export function completeRecord(ports: RouterPorts, record: RequestRecord, respon
   const { headers } = response;
   headers.set('x-request-id', record.requestId);
   if (record.clientRequestId !== undefined) headers.set('x-client-request-id', record.clientRequestId);
+  tellRemaining(headers, record);
   if (ports.isStopping()) headers.set('connection', 'close');
   if (!record.streaming) endRecord(ports, record);
+}
+
+/** Of limits that the request was let in under, or that it met (api.md §7). */
+function tellRemaining(headers: Headers, { remainingRequests, remainingTokens }: RequestRecord): void {
+  if (remainingRequests !== undefined) headers.set('x-ratelimit-remaining-requests', String(remainingRequests));
+  if (remainingTokens !== undefined) headers.set('x-ratelimit-remaining-tokens', String(remainingTokens));
 }
 
 /** The request is over: one access line, one observation. Called once, by `completeRecord` or by whoever streams. */
@@ -79,10 +86,13 @@ function newRecord(ports: RouterPorts, request: Request, connection: Connection,
     alias: undefined,
     model: undefined,
     agentId: undefined,
+    deploymentId: undefined,
     routing: undefined,
     redirectSite: undefined,
     originSite: undefined,
     hop: undefined,
+    remainingRequests: undefined,
+    remainingTokens: undefined,
     inputTokens: undefined,
     outputTokens: undefined,
     isIncomplete: false,
@@ -113,8 +123,8 @@ function targetOf(url: string): string {
   return start === -1 ? '/' : url.slice(start, end === -1 ? url.length : end);
 }
 
-/** The template of the path, as the metric names it; only middleware matches an unknown path. */
+/** The template of the path, as the metric names it, the first that it matches; only middleware matches an unknown path. */
 function routeOf(c: Context<RouterEnv>): string {
-  const path = matchedRoutes(c).at(-1)?.path ?? '*';
-  return path.endsWith('*') ? UNMATCHED : path.replace(/:(\w+)(?:\{.*\})?/, '{$1}');
+  const route = matchedRoutes(c).find(({ path }) => !path.endsWith('*'));
+  return route === undefined ? UNMATCHED : route.path.replace(/:(\w+)(?:\{.*\})?/, '{$1}');
 }

@@ -21,6 +21,7 @@ interface WireError {
 
 const INVALID = { code: 'request_invalid', type: 'invalid_request_error', source: 'router' } as const;
 const NOT_FOUND = { type: 'not_found_error', source: 'router' } as const;
+const LIMITED = { status: 429, type: 'rate_limit_error', source: 'router' } as const;
 const OVERLOADED = { status: 503, type: 'overloaded_error', source: 'router' } as const;
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="hivenet-router"' };
 const UNAUTHORIZED = { status: 401, code: 'unauthorized', type: 'authentication_error', source: 'router' } as const;
@@ -38,6 +39,10 @@ const WIRE_ERRORS: Readonly<Record<ErrorCode, WireError>> = {
   path_unknown: { status: 404, code: 'request_invalid', ...NOT_FOUND },
   method_not_allowed: { status: 405, code: 'request_invalid', ...NOT_FOUND },
   model_not_found: { status: 404, code: 'model_not_found', ...NOT_FOUND },
+  input_too_long: { status: 400, ...INVALID, code: 'input_too_long' },
+  rate_limit_exceeded: { code: 'rate_limit_exceeded', ...LIMITED },
+  token_limit_exceeded: { code: 'token_limit_exceeded', ...LIMITED },
+  concurrency_limit_exceeded: { code: 'concurrency_limit_exceeded', ...LIMITED },
   no_agents_available: { code: 'no_agents_available', ...OVERLOADED },
   no_capacity: { code: 'no_capacity', ...OVERLOADED, headers: { 'retry-after': '1' } },
   queue_full: { code: 'queue_full', ...OVERLOADED, headers: { 'retry-after': '1' } },

@@ -1,5 +1,7 @@
 // What the HTTP room needs of the rest of the router: one object, wired once at the start.
 
+import type { TokenRatios } from '../admission/estimate.ts';
+import type { GatePorts } from '../admission/gates.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
 import type { AdminAuth } from '../auth/admin.ts';
 import type { ClientAuth } from '../auth/authenticate.ts';
@@ -8,6 +10,7 @@ import type { DispatchOutcome } from '../dispatch/outcome.ts';
 import type { NowMs, RandomBytes } from '../lib/clock.ts';
 import type { Provider } from '../policy/policy.ts';
 import type { PolicyStore } from '../policy/store.ts';
+import type { QuotaStores } from '../quota/charge.ts';
 import type { Keyring } from '../redirect/keyring.ts';
 import type { UsedTokenLedger } from '../redirect/ledger.ts';
 import type { AliasStore } from '../routing/alias-store.ts';
@@ -50,6 +53,12 @@ export interface RouterPorts {
   readonly policies: PolicyStore;
   /** Fallback providers of which there is a key: a policy may name no other. */
   readonly providers: ReadonlySet<Provider>;
+  /** What requests are charged to. */
+  readonly quotas: QuotaStores;
+  /** What lets requests in to the engines. */
+  readonly gates: GatePorts;
+  /** What the engines' answers teach about the size of prompts. */
+  readonly ratios: TokenRatios;
   /** Keys and policies are judged against each other, so that they change one after another. */
   readonly limitWrites: PushQueue;
   /** Of every model that an agent lists. */

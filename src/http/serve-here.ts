@@ -6,13 +6,20 @@ import type { DispatchRequest } from '../dispatch/dispatch.ts';
 import { earlyEnd } from '../dispatch/failure.ts';
 import type { Answerer, DispatchOutcome } from '../dispatch/outcome.ts';
 import { RouterError } from '../errors.ts';
+import type { Charge } from '../quota/charge.ts';
 import type { Connection } from '../runtime/runtime.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
+import { type Dues, takeDues } from './dues.ts';
 import type { Arrival } from './entrance.ts';
 import type { Asked } from './inference.ts';
 import { endRecord } from './record-request.ts';
 import { errorBody, jsonResponse, wireCodeOf } from './respond.ts';
 import type { RouterPorts } from './router-ports.ts';
+
+/** A request that is served here, and what it is charged to. */
+export interface ChargedRequest extends Asked {
+  readonly charge: Charge;
+}
 
 /** The client's side while its request is served. */
 export interface Client {
@@ -22,13 +29,20 @@ export interface Client {
 }
 
 /** The answer, or a RouterError that says why there is none. */
-export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Asked, client: Client): Promise<Response> {
+export async function serveHere(
+  ports: RouterPorts,
+  arrival: Arrival,
+  asked: ChargedRequest,
+  client: Client,
+): Promise<Response> {
   const { record, endpoint, headers } = arrival;
   // The body is read: from here on only the router's own limits end a silent request (bun.md, facts 3 and 4).
   client.connection.allowSilence();
+  const dues = await duesOf(ports, arrival, asked, client);
   let hasEnded = false;
   const onEnd: DispatchRequest['onEnd'] = (end) => {
     hasEnded = true;
+    dues.settle(end);
     if (end.cut === 'client_stalled') client.connection.closeSoon();
     else client.connection.endSilence();
     record.status = end.status;
@@ -46,11 +60,15 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
     headers,
     requestId: record.requestId,
     clientGone: client.gone,
+    onReached: () => dues.noteReached(),
+    onHandOver: () => dues.handOver(),
+    onOutput: (tokens) => dues.grow(tokens),
     onEnd,
   });
   if (outcome.by !== undefined) noteAnswerer(record, outcome.by);
   if (outcome.kind !== 'answered') {
     client.connection.endSilence();
+    dues.settleUnanswered({ isClientGone: outcome.kind === 'failed' && outcome.code === 'client_gone' });
     return refusal(outcome);
   }
   record.streaming = !hasEnded;
@@ -62,12 +80,31 @@ export async function serveHere(ports: RouterPorts, arrival: Arrival, asked: Ask
   return outcome.response;
 }
 
+/** Waiting for room is silent, too. */
+async function duesOf(ports: RouterPorts, arrival: Arrival, asked: ChargedRequest, client: Client): Promise<Dues> {
+  try {
+    return await takeDues(ports, arrival, asked, client.gone);
+  } catch (error) {
+    client.connection.endSilence();
+    throw error;
+  }
+}
+
 /** As the Go router writes them (routing.md §20, §25). */
 function noteAnswerer(record: RequestRecord, by: Answerer): void {
-  const setting = typeof by === 'string' ? { id: `provider:${by}`, engine: by, region: CLOUD } : by.setting;
-  const { id, engine, region = UNKNOWN } = setting;
+  const setting: Noted = typeof by === 'string' ? { id: `provider:${by}`, engine: by, region: CLOUD } : by.setting;
+  const { id, engine, region = UNKNOWN, deploymentId = '' } = setting;
   record.agentId = id;
+  record.deploymentId = deploymentId;
   if (record.routing !== undefined) record.routing = { ...record.routing, engine, region };
+}
+
+/** What of an answerer goes into record and metrics. */
+interface Noted {
+  readonly id: string;
+  readonly engine: string;
+  readonly region?: string | undefined;
+  readonly deploymentId?: string | undefined;
 }
 
 /** Where providers are, as metrics have it. */

@@ -34,6 +34,7 @@ export class PolicyStore {
   #globalPlan: Plan;
   /** By model, of the named documents. */
   #plans: ReadonlyMap<string, Plan>;
+  #policies: ReadonlyMap<string, Policy>;
 
   /** `maxTriesDefault`, at least 1, is for steps that do not say. */
   constructor({ global, documents }: PolicySet = BUILT_IN_POLICIES, maxTriesDefault = MAX_TRIES_DEFAULT) {
@@ -42,6 +43,7 @@ export class PolicyStore {
     this.#globalPlan = this.#planOf(global);
     this.#documents = documents;
     this.#plans = this.#plansOf(documents);
+    this.#policies = policiesOf(documents);
   }
 
   get global(): Policy {
@@ -56,6 +58,11 @@ export class PolicyStore {
   /** That of the model's document, which replaces the global one whole, or of the global policy. */
   planFor(model: string): Plan {
     return this.#plans.get(model) ?? this.#globalPlan;
+  }
+
+  /** What {@link planFor} is made of. */
+  policyFor(model: string): Policy {
+    return this.#policies.get(model) ?? this.#global;
   }
 
   /** Whether the model has a policy of its own. */
@@ -92,6 +99,7 @@ export class PolicyStore {
   #replaceDocuments(documents: PolicySet['documents']): void {
     this.#documents = documents;
     this.#plans = this.#plansOf(documents);
+    this.#policies = policiesOf(documents);
   }
 
   #planOf(policy: Policy): Plan {
@@ -106,6 +114,11 @@ export class PolicyStore {
       }),
     );
   }
+}
+
+/** By model. */
+function policiesOf(documents: PolicySet['documents']): ReadonlyMap<string, Policy> {
+  return new Map([...documents.values()].flatMap((policy) => policy.models.map((model) => [model, policy] as const)));
 }
 
 /** The first of `models` that one of the documents has. */

@@ -75,6 +75,11 @@ export class Charge {
     return undefined;
   }
 
+  /** Whether `reserve` has anything to hold: then the prompt has to be measured. */
+  get hasTokenLimit(): boolean {
+    return this.#limits.tokens !== undefined;
+  }
+
   /** For `X-RateLimit-Remaining-Tokens`: now, so after `settle` without what was held in vain; undefined: unlimited. */
   remainingTokens(): number | undefined {
     return this.#reservation?.remaining();
@@ -85,6 +90,11 @@ export class Charge {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#reservation?.settle(tokens);
+  }
+
+  /** Neither settled nor given back. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** The request ended without having reached an agent: nothing is charged. */
@@ -143,11 +153,15 @@ export interface AnswerReading {
  * What an answer is charged: what its engine said. For what it left out, as in a stream that was cut or not asked for its
  * usage, the estimate of the prompt and what was seen of the output stand in.
  */
-export function tokensUsed(estimate: number, { use, isFinished, seenTokens }: AnswerReading): number {
-  if (use === undefined) return estimate + seenTokens;
+export function tokensUsed(estimate: number, answer: AnswerReading): number {
+  return (answer.use?.inputTokens || estimate) + outputUsed(answer);
+}
+
+/** The output of it. */
+export function outputUsed({ use, isFinished, seenTokens }: AnswerReading): number {
+  if (use === undefined) return seenTokens;
   // Anthropic's streams begin with the output so far and tell the rest last.
-  const output = isFinished ? use.outputTokens : Math.max(use.outputTokens, seenTokens);
-  return (use.inputTokens || estimate) + output;
+  return isFinished ? use.outputTokens : Math.max(use.outputTokens, seenTokens);
 }
 
 function tokenRefusal({ free, isUsedUp }: Shortage, isPermanent: boolean, nowMs: number): QuotaRefusal {

@@ -5,11 +5,13 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
 import { type AgentSeries, agentMetrics } from './agent-metrics.ts';
 import { type EngineSeries, engineGauges } from './engine-gauges.ts';
+import { type HeldRoom, type LimitMetrics, limitMetrics } from './limit-metrics.ts';
 import { type PolicyMetrics, policyMetrics } from './policy-metrics.ts';
 import { providerMetrics } from './provider-metrics.ts';
 import { type QueueDepth, queueMetrics } from './queue-metrics.ts';
 import type { RequestRecord } from './request-record.ts';
 import { routingMetrics } from './routing-metrics.ts';
+import { tenantMetrics } from './tenant-metrics.ts';
 
 /** Read at each scrape, because both change without a push. */
 interface RedirectGauges {
@@ -27,6 +29,7 @@ interface RedirectMetrics {
 export interface Metrics {
   readonly redirect: RedirectMetrics | undefined;
   readonly policy: PolicyMetrics;
+  readonly limits: LimitMetrics;
   requestEnded(record: RequestRecord, seconds: number): void;
   /** A request got its slot after that long in the queue of its model. */
   queueWaited(model: string, seconds: number): void;
@@ -55,6 +58,8 @@ export interface MetricSources {
   readonly engines: () => readonly EngineSeries[];
   /** Of every model that an agent lists. */
   readonly queueDepths: () => readonly QueueDepth[];
+  /** Of every model with admitted requests. */
+  readonly heldRooms: () => readonly HeldRoom[];
 }
 
 export function createMetrics(sources: MetricSources, version: string): Metrics {
@@ -86,12 +91,15 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
   engineGauges(registers, sources.engines);
   const queue = queueMetrics(registers, sources.queueDepths);
   const countRouted = routingMetrics(registers);
+  const countTenants = tenantMetrics(registers);
   return {
     policy: policyMetrics(registers),
+    limits: limitMetrics(registers, sources.heldRooms),
     redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
     requestEnded: (record, seconds) => {
       duration.labels(record.method, record.route, String(record.status)).observe(seconds);
       countRouted(record);
+      countTenants(record, seconds);
     },
     queueWaited: queue.waited,
     providerAsked: providerMetrics(registers),

@@ -30,6 +30,8 @@ export interface RequestRecord {
   model: string | undefined;
   /** Who answered or was asked last; `provider:openai` when that was no agent. */
   agentId: string | undefined;
+  /** Of the agent, empty when it has none. */
+  deploymentId: string | undefined;
   /** For metrics: of a request that this site was to serve. */
   routing: RoutedLabels | undefined;
   /** Of a 307: the target site. */
@@ -37,6 +39,9 @@ export interface RequestRecord {
   /** Of a 307 and of an accepted token: where the request first arrived, and the token's hop. */
   originSite: string | undefined;
   hop: 1 | 2 | undefined;
+  /** What a caller under a limit is told to have left; undefined: nothing is said. */
+  remainingRequests: number | undefined;
+  remainingTokens: number | undefined;
   /** Tokens of the answer, as the engine told them, up to where it ended. */
   inputTokens: number | undefined;
   outputTokens: number | undefined;

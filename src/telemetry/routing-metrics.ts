@@ -2,6 +2,7 @@
 // counts once, where its record ends; what single tries came to is counted for each agent.
 
 import { Counter, type Registry } from 'prom-client';
+import { boundedLabels } from './bounded-labels.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** Names that operators gave, never what a client made up. */
@@ -16,12 +17,6 @@ export interface RoutedLabels {
 }
 
 const LABELS = ['region', 'engine', 'model', 'tenant_id'] as const satisfies readonly (keyof RoutedLabels)[];
-
-/** Series of either counter: keys and pushed agents could bring more names than a Prometheus can hold. */
-export const SERIES_MAX = 10_000;
-
-/** The labels of all that comes beyond. */
-const OTHER: RoutedLabels = { region: 'other', engine: 'other', model: 'other', tenant_id: 'other' };
 
 /**
  * Takes each ended record. Routed: a 200 that came to its end. Failed: the router or its engines let the client down,
@@ -40,17 +35,18 @@ export function routingMetrics(registers: Registry[]): (record: RequestRecord) =
     labelNames: LABELS,
     registers,
   });
-  const known = new Set<string>();
-  const bounded = (labels: RoutedLabels): RoutedLabels => {
-    const key = JSON.stringify(LABELS.map((name) => labels[name]));
-    if (!known.has(key) && known.size >= SERIES_MAX) return OTHER;
-    known.add(key);
-    return labels;
+  const bounded = boundedLabels(LABELS);
+  return (record) => {
+    const { routing } = record;
+    const outcome = outcomeOf(record);
+    if (routing === undefined || outcome === 'neither') return;
+    (outcome === 'routed' ? routed : failed).inc(bounded({ ...routing }));
   };
-  return ({ routing, status, errorCode }) => {
-    if (routing === undefined) return;
-    const isWhole = errorCode === undefined;
-    if (status === 200 && isWhole) routed.inc({ ...bounded(routing) });
-    else if (status >= 500 || (status === 200 && !isWhole)) failed.inc({ ...bounded(routing) });
-  };
+}
+
+/** What a request that this site was to serve has come to. */
+export function outcomeOf({ status, errorCode }: RequestRecord): 'routed' | 'failed' | 'neither' {
+  const isWhole = errorCode === undefined;
+  if (status === 200 && isWhole) return 'routed';
+  return status >= 500 || (status === 200 && !isWhole) ? 'failed' : 'neither';
 }

@@ -103,7 +103,7 @@ function play(site: ReturnType<typeof door>, book: Book, action: Step): void {
       return;
     case 'agents':
       now.room = { ...now.room, replicas: action.replicas };
-      occupancy.roomMayHaveGrown('m');
+      occupancy.roomMayHaveGrown();
       return;
     default: {
       const guest = inside[action.who % Math.max(1, inside.length)];

@@ -138,7 +138,7 @@ describe('Occupancy', () => {
       enter(footprint(100));
       const guest = enter(footprint(100));
       now.room = { ...ROOM, replicas: 2 };
-      if (isTold) occupancy.roomMayHaveGrown('m');
+      if (isTold) occupancy.roomMayHaveGrown();
       else timers.advance(250);
       await settled();
       assert.equal(stateOf(guest), 'in');
@@ -150,7 +150,7 @@ describe('Occupancy', () => {
     enter(footprint(100));
     const guest = enter(footprint(150));
     now.room = ROOM;
-    occupancy.roomMayHaveGrown('m');
+    occupancy.roomMayHaveGrown();
     await settled();
     assert.equal(stateOf(guest), 'never');
   });

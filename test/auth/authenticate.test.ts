@@ -24,7 +24,13 @@ const DYNAMIC: ClientAuth = {
     buildKey('void', { keyHash: sha256Hex('') }),
   ),
 };
-const ANYONE = { keyId: '', owner: 'default', allowedModels: undefined, quota: undefined };
+const ANYONE = {
+  keyId: '',
+  owner: 'default',
+  allowedModels: undefined,
+  quota: undefined,
+  maxOccupancyShare: undefined,
+};
 
 /** What was sent: an `Authorization` value, an `x-api-key` value; undefined is a header that was not sent. */
 type Shown = readonly [authorization?: string | undefined, apiKey?: string | undefined];
@@ -74,7 +80,13 @@ describe('authenticate()', () => {
 
   it('gives key ID, owner and allowlist of the key', () => {
     const caller = authenticate(DYNAMIC, showing(['Bearer sk-one']), NOW_MS);
-    assert.deepEqual(caller, { keyId: 'one', owner: 'acme', allowedModels: new Set(['m']), quota: undefined });
+    assert.deepEqual(caller, {
+      keyId: 'one',
+      owner: 'acme',
+      allowedModels: new Set(['m']),
+      quota: undefined,
+      maxOccupancyShare: undefined,
+    });
   });
 
   it('lets everyone in, as owner "default" without key ID, in mode none', () => {
@@ -157,7 +169,13 @@ describe('tokenKeyMatches()', () => {
 
 describe('callerOfKey()', () => {
   it('gives the caller that a token names', () => {
-    const caller = { keyId: 'one', owner: 'acme', allowedModels: new Set(['m']), quota: undefined };
+    const caller = {
+      keyId: 'one',
+      owner: 'acme',
+      allowedModels: new Set(['m']),
+      quota: undefined,
+      maxOccupancyShare: undefined,
+    };
     assert.deepEqual(callerOfKey(DYNAMIC, 'one'), caller);
   });
 
@@ -172,7 +190,13 @@ describe('callerOfKey()', () => {
 });
 
 describe('mayUseModel()', () => {
-  const restricted = { keyId: 'k', owner: 'o', allowedModels: new Set(['m', 'n/o']), quota: undefined };
+  const restricted = {
+    keyId: 'k',
+    owner: 'o',
+    allowedModels: new Set(['m', 'n/o']),
+    quota: undefined,
+    maxOccupancyShare: undefined,
+  };
   const cases = [
     { caller: ANYONE, model: 'anything', may: true },
     { caller: restricted, model: 'm', may: true },
@@ -242,6 +266,7 @@ describe('mode api-key', () => {
       owner: 'acme',
       allowedModels: PER_MODEL,
       quota: QUOTA,
+      maxOccupancyShare: undefined,
     });
     assert.equal(keyed([undefined, 'sk-one']), 'acme');
     assert.equal(keyed(['Bearer sk-last']), 'owner-of-last');

@@ -165,7 +165,7 @@ describe('The reading of an answer', () => {
     const engine = await startEngine(json(200, USAGE));
     const site = testSite([engine.url]);
     await site.ask();
-    assert.deepEqual(readingOf(site), { use: { inputTokens: 5, outputTokens: 7 }, lastWord: 'none' });
+    assert.deepEqual(readingOf(site), { use: { inputTokens: 5, outputTokens: 7 }, lastWord: 'none', seenTokens: 0 });
   });
 
   it('is that of a document too long to be held back', async () => {
@@ -179,14 +179,18 @@ describe('The reading of an answer', () => {
     const { site, engine, read } = await streaming();
     engine.end(`data: ${JSON.stringify(USAGE)}\n\n`);
     while ((await read()) !== undefined);
-    assert.deepEqual(readingOf(site), { use: { inputTokens: 5, outputTokens: 7 }, lastWord: 'missing' });
+    assert.deepEqual(readingOf(site), { use: { inputTokens: 5, outputTokens: 7 }, lastWord: 'missing', seenTokens: 0 });
     assert.equal(site.ends[0]?.outcome, 'complete');
 
     const left = await streaming('/v1/messages');
     left.engine.write('data: {"type":"message_start","message":{"usage":{"input_tokens":5,"output_tokens":1}}}\n\n');
     await left.read();
     left.site.client.abort();
-    assert.deepEqual(readingOf(left.site), { use: { inputTokens: 5, outputTokens: 1 }, lastWord: 'missing' });
+    assert.deepEqual(readingOf(left.site), {
+      use: { inputTokens: 5, outputTokens: 1 },
+      lastWord: 'missing',
+      seenTokens: 0,
+    });
   });
 
   it('is that of a whole answer when the client leaves on its last word (E7)', async () => {
@@ -206,7 +210,7 @@ describe('The reading of an answer', () => {
       const engine = await startEngine(bytes(200, gzipSync(JSON.stringify(USAGE)), headers));
       const site = testSite([engine.url]);
       await responseOf(await site.ask()).arrayBuffer();
-      assert.deepEqual(readingOf(site), { use: undefined, lastWord: 'none' });
+      assert.deepEqual(readingOf(site), { use: undefined, lastWord: 'none', seenTokens: 0 });
     }
   });
 });

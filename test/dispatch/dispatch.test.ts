@@ -82,7 +82,7 @@ describe('dispatch() of a short answer', () => {
         outcome: 'complete',
         cut: undefined,
         firstByteMs: 0,
-        reading: { use: undefined, lastWord: 'none' },
+        reading: { use: undefined, lastWord: 'none', seenTokens: 0 },
       },
     ]);
     assert.deepEqual(slots(site), [0]);

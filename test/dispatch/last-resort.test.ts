@@ -230,7 +230,7 @@ describe('dispatch() with a provider', () => {
     assert.match(await responseOf(outcome).text(), /data: \[DONE\]\n\n$/);
     assert.deepEqual(
       site.ends.map(({ outcome: how, reading }) => [how, reading]),
-      [['complete', { use: { inputTokens: 33, outputTokens: 7 }, lastWord: 'said' }]],
+      [['complete', { use: { inputTokens: 33, outputTokens: 7 }, lastWord: 'said', seenTokens: 2 }]],
     );
   });
 

@@ -20,7 +20,11 @@ const ANTHROPIC = [
   '{"type":"message_stop"}',
 ];
 
-const WHOLE: Reading = { use: use(5, 7), lastWord: 'said' };
+const WHOLE: Omit<Reading, 'seenTokens'> = { use: use(5, 7), lastWord: 'said' };
+
+function told({ use, lastWord }: Reading): Omit<Reading, 'seenTokens'> {
+  return { use, lastWord };
+}
 
 function text(documents: readonly string[], newline = '\n'): string {
   return documents.map((document) => `event: x${newline}data: ${document}${newline}${newline}`).join('');
@@ -36,8 +40,8 @@ const readEvents = (events: string, dialect: Dialect = 'openai') => readAll(new 
 describe('EventMeter', () => {
   for (const newline of ['\n', '\r\n', '\r']) {
     it(`reads events whose lines end in ${JSON.stringify(newline)}`, () => {
-      assert.deepEqual(readEvents(text(OPENAI, newline)), WHOLE);
-      assert.deepEqual(readEvents(text(ANTHROPIC, newline), 'anthropic'), WHOLE);
+      assert.deepEqual(told(readEvents(text(OPENAI, newline))), WHOLE);
+      assert.deepEqual(told(readEvents(text(ANTHROPIC, newline), 'anthropic')), WHOLE);
     });
   }
 
@@ -70,12 +74,12 @@ describe('EventMeter', () => {
 
   it('reads a stream that comes byte by byte', () => {
     const bytes = [...encodeUtf8(text(OPENAI, '\r\n'))].map((byte) => Uint8Array.of(byte));
-    assert.deepEqual(readAll(new EventMeter('openai'), ...bytes), WHOLE);
+    assert.deepEqual(told(readAll(new EventMeter('openai'), ...bytes)), WHOLE);
   });
 
   it('takes the field with and without a blank, and a last line without its end', () => {
     const documents = OPENAI.map((document) => `data:${document}`);
-    assert.deepEqual(readEvents(documents.join('\n')), WHOLE);
+    assert.deepEqual(told(readEvents(documents.join('\n'))), WHOLE);
   });
 
   it('reads a use whose name and value stand apart', () => {
@@ -96,7 +100,11 @@ describe('EventMeter', () => {
     ] as const) {
       const padded = `data: ${document}`.padEnd(size, ' ');
       for (const chunks of [[`${padded}\n`], [padded.slice(0, 9000), padded.slice(9000), '\n']]) {
-        assert.deepEqual(readAll(new EventMeter('openai'), ...chunks), { use: expected, lastWord: 'missing' });
+        assert.deepEqual(readAll(new EventMeter('openai'), ...chunks), {
+          use: expected,
+          lastWord: 'missing',
+          seenTokens: 0,
+        });
       }
     }
   });
@@ -107,7 +115,7 @@ describe('EventMeter', () => {
     meter.take(encodeUtf8('data: '));
     // Whoever kept it would copy it again and again, and never come to an end.
     for (let count = 0; count < 512; count += 1) meter.take(megabyte);
-    assert.deepEqual(readAll(meter, `\n\n${text(OPENAI)}`), WHOLE);
+    assert.deepEqual(told(readAll(meter, `\n\n${text(OPENAI)}`)), WHOLE);
   });
 
   it('takes no text for the last word but the last word', () => {
@@ -135,8 +143,41 @@ describe('EventMeter', () => {
       `data: ${usage}\n`,
       '\n\n',
     ]) {
-      assert.deepEqual(readEvents(`${events}\n`), { use: undefined, lastWord: 'missing' }, events);
+      assert.deepEqual(readEvents(`${events}\n`), { use: undefined, lastWord: 'missing', seenTokens: 0 }, events);
     }
+  });
+});
+
+describe('EventMeter.seenTokens', () => {
+  const deltas = (...all: readonly object[]) => text(all.map((delta) => JSON.stringify({ choices: [{ delta }] })));
+
+  it('is the text so far in fours of bytes, and at least one for each event that has some', () => {
+    const meter = new EventMeter('openai');
+    assert.equal(meter.seenTokens, 0);
+    meter.take(encodeUtf8(deltas({ role: 'assistant', content: '' }, { content: null }, {})));
+    assert.equal(meter.seenTokens, 0);
+    meter.take(encodeUtf8(deltas({ content: 'a' }, { content: 'b' }, { content: 'c' })));
+    assert.equal(meter.seenTokens, 3);
+    meter.take(encodeUtf8(deltas({ content: 'twenty bytes of text' })));
+    assert.deepEqual([meter.seenTokens, meter.read().seenTokens], [6, 6]);
+  });
+
+  it('counts reasoning and the arguments of tools, in either dialect', () => {
+    const anthropic = (delta: object) => text([JSON.stringify({ type: 'content_block_delta', delta })]);
+    for (const said of [
+      deltas({ reasoning_content: 'twelve bytes' }),
+      deltas({ tool_calls: [{ function: { arguments: 'twelve bytes' } }] }),
+      anthropic({ type: 'text_delta', text: 'twelve bytes' }),
+      anthropic({ type: 'thinking_delta', thinking: 'twelve bytes' }),
+      anthropic({ type: 'input_json_delta', partial_json: 'twelve bytes' }),
+    ]) {
+      assert.equal(readEvents(said).seenTokens, 3, said);
+    }
+  });
+
+  it('counts bytes as decoded, and no names that stand in a text', () => {
+    assert.equal(readEvents('data: {"delta":{"content":"\\u00e4\\n\\ud83d\\ude00\\"12"}}\n').seenTokens, 3);
+    assert.equal(readEvents(deltas({ content: '"content":"x' })).seenTokens, 3);
   });
 });
 
@@ -149,7 +190,7 @@ describe('DocumentMeter', () => {
       const first = size === 1 ? bytes.length - 200 : 0;
       meter.take(bytes.subarray(0, first));
       for (let at = first; at < bytes.length; at += size) meter.take(bytes.subarray(at, at + size));
-      assert.deepEqual(meter.read(), { use: use(5, 0), lastWord: 'none' });
+      assert.deepEqual(meter.read(), { use: use(5, 0), lastWord: 'none', seenTokens: 0 });
     }
   });
 });

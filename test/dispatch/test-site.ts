@@ -132,6 +132,9 @@ function chatRequest(): Omit<DispatchRequest, 'clientGone' | 'onEnd'> {
     modelAt: { start: 9, end: 12 },
     headers: new Headers({ 'content-type': 'application/json' }),
     requestId: '00000000-0000-4000-8000-000000000000',
+    onReached: () => undefined,
+    onHandOver: () => undefined,
+    onOutput: () => undefined,
   };
 }
 

@@ -78,7 +78,7 @@ describe('a stream of an engine', () => {
       const site = siteA({ agents: [{ models: ['m'] }] });
       const agent = present(site.ports.agents.all()[0]);
       const dispatch: RouterPorts['dispatch'] = async ({ onEnd }) => {
-        const reading = { use: undefined, lastWord: 'said' } as const;
+        const reading = { use: undefined, lastWord: 'said', seenTokens: 0 } as const;
         onEnd({ status: 499, outcome: 'client_gone', cut, firstByteMs: 1, reading });
         return { kind: 'answered', response: new Response('data: 1'), by: agent };
       };

@@ -24,6 +24,9 @@ const CHALLENGE = { 'www-authenticate': 'Bearer realm="hivenet-router"' };
 /** Status, code and type of every error (api.md 6.2, E4). */
 const INVALID = { status: 400, code: 'request_invalid', type: 'invalid_request_error' } as const;
 
+const LIMITED = { status: 429, type: 'rate_limit_error' } as const;
+const OVERLOADED = { status: 503, type: 'overloaded_error' } as const;
+
 const WIRE = {
   unauthorized: { status: 401, code: 'unauthorized', type: 'authentication_error', headers: CHALLENGE },
   token_refused: {
@@ -40,16 +43,15 @@ const WIRE = {
   path_unknown: { status: 404, code: 'request_invalid', type: 'not_found_error' },
   method_not_allowed: { status: 405, code: 'request_invalid', type: 'not_found_error' },
   model_not_found: { status: 404, code: 'model_not_found', type: 'not_found_error' },
-  no_agents_available: { status: 503, code: 'no_agents_available', type: 'overloaded_error' },
-  no_capacity: { status: 503, code: 'no_capacity', type: 'overloaded_error', headers: { 'retry-after': '1' } },
-  queue_full: { status: 503, code: 'queue_full', type: 'overloaded_error', headers: { 'retry-after': '1' } },
-  shutting_down: {
-    status: 503,
-    code: 'backend_unavailable',
-    type: 'overloaded_error',
-    headers: { 'retry-after': '1' },
-  },
-  backend_unavailable: { status: 503, code: 'backend_unavailable', type: 'overloaded_error', source: 'backend' },
+  input_too_long: { ...INVALID, code: 'input_too_long' },
+  rate_limit_exceeded: { ...LIMITED, code: 'rate_limit_exceeded' },
+  token_limit_exceeded: { ...LIMITED, code: 'token_limit_exceeded' },
+  concurrency_limit_exceeded: { ...LIMITED, code: 'concurrency_limit_exceeded' },
+  no_agents_available: { ...OVERLOADED, code: 'no_agents_available' },
+  no_capacity: { ...OVERLOADED, code: 'no_capacity', headers: { 'retry-after': '1' } },
+  queue_full: { ...OVERLOADED, code: 'queue_full', headers: { 'retry-after': '1' } },
+  shutting_down: { ...OVERLOADED, code: 'backend_unavailable', headers: { 'retry-after': '1' } },
+  backend_unavailable: { ...OVERLOADED, code: 'backend_unavailable', source: 'backend' },
   backend_error: { status: 502, code: 'backend_error', type: 'api_error', source: 'backend' },
   request_timeout: { status: 504, code: 'request_timeout', type: 'api_error' },
   client_gone: { status: 499, code: 'client_gone', type: 'api_error' },

@@ -5,7 +5,8 @@ import { describe, it } from 'node:test';
 import { hashKey } from '../../src/auth/api-key.ts';
 import { RouterError } from '../../src/errors.ts';
 import { KEYS } from '../support/test-keys.ts';
-import { ADMIN_KEY, bearer, createTestRouter, FIXTURE_MAP, SECRETS, type TestRouter } from '../support/test-router.ts';
+import { SECRETS } from '../support/test-redirect.ts';
+import { ADMIN_KEY, bearer, createTestRouter, FIXTURE_MAP, type TestRouter } from '../support/test-router.ts';
 import { CHAT, CHAT_BODY, follow, present, readWhole, siteA, siteB, tokenForB } from './redirect-fixture.ts';
 
 const CANARY = 'canary-7d1f';

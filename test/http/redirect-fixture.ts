@@ -9,11 +9,11 @@ import { mintToken, openToken } from '../../src/redirect/token.ts';
 import { REFUSAL_REASONS, type RefusalReason } from '../../src/redirect/verify.ts';
 import { parseScope, type Scope } from '../../src/site/scope.ts';
 import { parseSiteId, type SiteId } from '../../src/site/site.ts';
+import { SECRETS } from '../support/test-redirect.ts';
 import {
   createTestRouter,
   FIXTURE_MAP,
   NOW_MS,
-  SECRETS,
   type TestRouter,
   type TestRouterSettings,
 } from '../support/test-router.ts';

@@ -163,7 +163,7 @@ describe('the end of an answer', () => {
       (site.ports as { dispatch: RouterPorts['dispatch'] }).dispatch = async ({ onEnd }) => {
         let turn = Promise.resolve();
         for (let hop = 0; hop < hops; hop += 1) turn = turn.then(() => undefined);
-        const reading = { use: undefined, lastWord: 'missing' } as const;
+        const reading = { use: undefined, lastWord: 'missing', seenTokens: 0 } as const;
         const how = { status: 499, outcome: 'client_gone', cut: 'client_gone' } as const;
         const end = { ...how, agent, firstByteMs: undefined, reading };
         if (hops === 0) onEnd(end);

@@ -6,6 +6,7 @@ import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { systemTimers, type Timers } from '../../src/agents/timers.ts';
 import { parseAdminKeys } from '../../src/auth/admin.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import { heldRooms } from '../../src/cli/wire-limits.ts';
 import { dispatch } from '../../src/dispatch/dispatch.ts';
 import type { ProviderAccount } from '../../src/dispatch/providers/provider.ts';
 import { SeatQueue } from '../../src/dispatch/queue.ts';
@@ -13,29 +14,21 @@ import { ActiveRequests } from '../../src/http/active-requests.ts';
 import { PushQueue } from '../../src/http/admin/push-queue.ts';
 import { createFetch } from '../../src/http/app.ts';
 import { BodyBudget } from '../../src/http/body-budget.ts';
-import type { RedirectSite, RouterPorts } from '../../src/http/router-ports.ts';
+import type { RouterPorts } from '../../src/http/router-ports.ts';
 import { Turns } from '../../src/http/turns.ts';
-import type { Result } from '../../src/lib/result.ts';
-import { complete } from '../../src/lib/steps.ts';
 import { type PolicySet, PolicyStore } from '../../src/policy/store.ts';
-import { parseSecretsVariable } from '../../src/redirect/keyring.ts';
-import { UsedTokenLedger } from '../../src/redirect/ledger.ts';
 import { AliasStore } from '../../src/routing/alias-store.ts';
 import type { Connection, Fetch } from '../../src/runtime/runtime.ts';
-import { parseAllowedDomain } from '../../src/site/allowed-domain.ts';
-import { parseSiblingMap } from '../../src/site/parse-sibling-map.ts';
-import { areHintsFresh } from '../../src/site/sibling-map.ts';
-import { SiblingMapStore } from '../../src/site/sibling-map-store.ts';
-import { parseSiteId } from '../../src/site/site.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { RegistrationStream } from '../../src/telemetry/registration-stream.ts';
 import { registryOf, type TestAgent } from './test-agents.ts';
 import { testDispatchPorts } from './test-dispatch.ts';
 import { type ExtraKey, KEYS, keyRegistry } from './test-keys.ts';
+import { type LimitSettings, testLimits } from './test-limits.ts';
+import { must, type RedirectSettings, redirectGauges, redirectSite } from './test-redirect.ts';
 
 export const NOW_MS = Date.parse('2026-11-03T12:00:00Z');
-export const SECRETS = 'k1:0123456789abcdef0123456789abcdef';
 export const ADMIN_KEY = 'admin-secret';
 /** The fixture of the requirements: models `m` on B, C, D, `emb` and `rr` on B (redirect-requirements, section 1). */
 export const FIXTURE_MAP = {
@@ -59,11 +52,7 @@ export function placement(model: string, kind: string, site: string): Record<str
   return { model, kind, site, scale_from_zero: false };
 }
 
-export interface TestRouterSettings {
-  /** Undefined: cross-site redirect is off. */
-  readonly siteId?: string;
-  readonly secrets?: string;
-  readonly map?: object | undefined;
+export interface TestRouterSettings extends RedirectSettings, LimitSettings {
   readonly authMode?: 'none' | 'dynamic';
   readonly agents?: readonly TestAgent[];
   /** Alias to its models. */
@@ -83,13 +72,10 @@ export interface TestRouterSettings {
   readonly bodyTimers?: Timers;
   /** What ends a listing that its client does not take. */
   readonly stallTimers?: Timers;
-  readonly tokenTtlMs?: number;
   /** Keys beside {@link KEYS}: their secret, and the fields of an entry that differ from a plain enabled key. */
   readonly extraKeys?: readonly ExtraKey[];
   /** As after a start: nobody has pushed a key. */
   readonly isWithoutKeys?: boolean;
-  /** Token IDs that the ledger takes. */
-  readonly ledgerMax?: number;
   readonly isAdminInsecure?: boolean;
   /** What the runtime says of the peer. */
   readonly remoteAddress?: string;
@@ -136,13 +122,14 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   const bodyBudget = new BodyBudget(settings.bodyMemoryBytes ?? 268_435_456);
   const adminBudget = new BodyBudget(settings.adminMemoryBytes ?? 134_217_728);
   const sources = {
-    redirect: redirect === undefined ? undefined : gauges(redirect, () => router.nowMs),
+    redirect: redirect === undefined ? undefined : redirectGauges(redirect, () => router.nowMs),
     activeRequests: () => active.count,
     bodyBytes: () => bodyBudget.bytes + adminBudget.bytes,
     droppedLogLines: () => 0,
     agents: () => agentSeries(agents.all()),
     engines: () => [],
     queueDepths: () => queue.depths(),
+    heldRooms: () => heldRooms(limits, agents, policies),
   };
   const metrics = createMetrics(sources, 'test');
   const queue = new SeatQueue({
@@ -153,6 +140,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   });
   const policies = new PolicyStore(settings.policies);
   const nowMs = (): number => router.nowMs;
+  const limits = testLimits(settings, () => router.monotonicMs ?? router.nowMs);
   const dispatchPorts = testDispatchPorts(settings.accounts ?? [], { agents, policies, queue, metrics, engine, nowMs });
   const ports: RouterPorts = {
     version: 'test',
@@ -167,6 +155,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),
     policies,
     providers: new Set(settings.accounts?.map(({ dialect }) => dialect)),
+    ...limits,
     limitWrites: new PushQueue(),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
@@ -256,35 +245,3 @@ export function bearer(keyId: keyof typeof KEYS): Record<string, string> {
 
 const echo: EngineFetch = async (url, init) =>
   Response.json({ url, body: new TextDecoder().decode(init.body as Uint8Array<ArrayBuffer>) });
-
-function redirectSite(settings: TestRouterSettings): RedirectSite | undefined {
-  const siteId = parseSiteId(settings.siteId ?? '');
-  if (siteId === undefined) return undefined;
-  const domains = [must(parseAllowedDomain('.example.com'))];
-  const maps = new SiblingMapStore();
-  if (settings.map !== undefined) {
-    const bytes = new TextEncoder().encode(JSON.stringify(settings.map));
-    maps.replace(must(complete(parseSiblingMap(bytes, { ownSite: siteId, domains }))));
-  }
-  const keyring = must(parseSecretsVariable(settings.secrets ?? SECRETS));
-  return {
-    siteId,
-    domains,
-    keyring,
-    tokenTtlMs: settings.tokenTtlMs ?? 60_000,
-    ledger: new UsedTokenLedger(settings.ledgerMax),
-    maps,
-  };
-}
-
-function gauges({ maps }: RedirectSite, nowMs: () => number) {
-  return {
-    mapVersion: () => maps.current().version,
-    areHintsExpired: () => !areHintsFresh(maps.current(), nowMs()),
-  };
-}
-
-function must<Value>(result: Result<Value, unknown>): Value {
-  if (!result.ok) throw new Error(`The fixture is wrong: ${String(result.fault)}`);
-  return result.value;
-}

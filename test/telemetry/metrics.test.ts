@@ -12,6 +12,7 @@ const NONE: MetricSources = {
   agents: () => [],
   engines: () => [],
   queueDepths: () => [],
+  heldRooms: () => [],
 };
 const OFF = createMetrics(NONE, '1.2.3');
 

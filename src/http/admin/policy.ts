@@ -103,7 +103,10 @@ export function deletePolicy(ports: RouterPorts): Handler<RouterEnv> {
 async function judgedWrite(ports: RouterPorts, after: () => PolicyTable, write: () => Response): Promise<Response> {
   const answer = await ports.limitWrites.run(0, async () => {
     const contradiction = await whyContradictory(ports, heldKeys(ports.auth), after());
-    return contradiction === undefined ? write() : refuse(ports, 400, contradiction);
+    if (contradiction !== undefined) return refuse(ports, 400, contradiction);
+    const answer = write();
+    ports.gates.occupancy.roomMayHaveGrown();
+    return answer;
   });
   return answer ?? TOO_MANY_WRITES();
 }

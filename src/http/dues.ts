@@ -1,0 +1,117 @@
+// What one request holds while it is served: its charge, the day's tokens, its place among the requests that run. All of it
+// is settled or given back once, whichever way the request ends.
+
+import type { Grant } from '../admission/gates.ts';
+import type { RequestEnd } from '../dispatch/request-life.ts';
+import { outputUsed, tokenDemand, tokensUsed } from '../quota/charge.ts';
+import { quotaError } from './charge.ts';
+import type { Arrival } from './entrance.ts';
+import { type Measured, measurePrompt } from './measure.ts';
+import { enterGates } from './pass-gates.ts';
+import type { RouterPorts } from './router-ports.ts';
+import type { ChargedRequest } from './serve-here.ts';
+
+/**
+ * All that the request needs before it goes to an agent. Throws 400, 429 and as `enterGates`; then nothing is held but the
+ * charge.
+ */
+export async function takeDues(
+  ports: RouterPorts,
+  arrival: Arrival,
+  request: ChargedRequest,
+  clientGone: AbortSignal,
+): Promise<Dues> {
+  const measured = await measurePrompt(ports, arrival, request);
+  if (measured === undefined) return new Dues(ports, arrival, request, undefined);
+  const grant = await enterGates(ports, arrival, request, { ...measured, clientGone });
+  reserveTokens(ports, arrival, request, { ...measured, grant });
+  return new Dues(ports, arrival, request, { ...measured, grant });
+}
+
+/** A request whose size counts, and what it was let in with. */
+type Held = Measured & { readonly grant: Grant };
+
+/** Holds the day's tokens, or throws 429. */
+function reserveTokens(
+  ports: RouterPorts,
+  { record }: Arrival,
+  { charge, admitted }: ChargedRequest,
+  { prompt, promptTokens, grant }: Held,
+): void {
+  const refused = charge.reserve(tokenDemand(promptTokens, prompt.declaredOutputTokens), ports.nowMs());
+  record.remainingTokens = refused?.remaining ?? charge.remainingTokens();
+  if (refused === undefined) return;
+  grant.cancel();
+  record.remainingRequests = undefined;
+  const { owner, keyId } = admitted.caller;
+  ports.metrics.limits.tokenLimited({ tenant: owner, keyId });
+  const text = refused.isPermanent
+    ? 'The request asks for more tokens than this API key has for a whole day.'
+    : 'Prompt and output of the request are more than the tokens per day of this API key have left.';
+  throw quotaError('token_limit_exceeded', text, refused);
+}
+
+export class Dues {
+  readonly #ratios: RouterPorts['ratios'];
+  readonly #arrival: Arrival;
+  readonly #request: ChargedRequest;
+  readonly #held: Held | undefined;
+  #isReached = false;
+  #isHandedOver = false;
+
+  /** Only `takeDues` makes one. `held`: undefined where no limit asks for the request's size. */
+  constructor({ ratios }: RouterPorts, arrival: Arrival, request: ChargedRequest, held: Held | undefined) {
+    this.#ratios = ratios;
+    this.#arrival = arrival;
+    this.#request = request;
+    this.#held = held;
+  }
+
+  /** An agent, or a provider, has had the request: from here on it costs one, however it ends. */
+  noteReached(): void {
+    this.#isReached = true;
+  }
+
+  /** So many tokens of output have passed, estimated. */
+  grow(seenTokens: number): void {
+    this.#held?.grant.grow(seenTokens);
+  }
+
+  /** No agent works for the request any more, whoever may still answer it: their room is free for others. */
+  handOver(): void {
+    this.#isHandedOver = true;
+    if (this.#isReached) this.#held?.grant.release();
+    else this.#held?.grant.cancel();
+  }
+
+  /** The client was given an answer, and it has ended. */
+  settle(end: RequestEnd): void {
+    const { charge } = this.#request;
+    const { reading } = end;
+    // An engine that finds fault with a request has not worked for it.
+    const isWork = end.status === 200 || end.status === 499;
+    const answer = { ...reading, isFinished: end.outcome === 'complete' && reading.lastWord !== 'missing' };
+    if (isWork && !this.#isHandedOver) this.#toldByAgent(reading.use?.inputTokens ?? 0, outputUsed(answer));
+    this.#held?.grant.release();
+    charge.settle(isWork ? tokensUsed(this.#held?.promptTokens ?? 0, answer) : 0);
+    this.#arrival.record.remainingTokens = charge.remainingTokens();
+  }
+
+  /**
+   * There is no answer, or none of an engine's own. A client that left before it has used its prompt; what the site failed to do uses no tokens. Without
+   * an agent the charge stays open, and is given back with the error.
+   */
+  settleUnanswered({ isClientGone }: { readonly isClientGone: boolean }): void {
+    this.handOver();
+    if (this.#isReached) this.#request.charge.settle(isClientGone ? (this.#held?.promptTokens ?? 0) : 0);
+  }
+
+  #toldByAgent(promptTokens: number, outputTokens: number): void {
+    if (this.#held === undefined) return;
+    const { grant, prompt } = this.#held;
+    grant.chargeOutput(outputTokens);
+    if (promptTokens === 0) return;
+    grant.correct(promptTokens);
+    this.#ratios.learn(this.#request.model, prompt, promptTokens);
+  }
+}
