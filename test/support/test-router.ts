@@ -5,7 +5,9 @@ import { agentSeries } from '../../src/agents/agent-series.ts';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { systemTimers, type Timers } from '../../src/agents/timers.ts';
 import { parseAdminKeys } from '../../src/auth/admin.ts';
+import type { ClientAuth } from '../../src/auth/authenticate.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import { StaticKeys } from '../../src/auth/static-keys.ts';
 import { heldRooms } from '../../src/cli/wire-limits.ts';
 import { dispatch } from '../../src/dispatch/dispatch.ts';
 import type { ProviderAccount } from '../../src/dispatch/providers/provider.ts';
@@ -53,7 +55,7 @@ export function placement(model: string, kind: string, site: string): Record<str
 }
 
 export interface TestRouterSettings extends RedirectSettings, LimitSettings {
-  readonly authMode?: 'none' | 'dynamic';
+  readonly authMode?: 'none' | 'api-key' | 'dynamic';
   readonly agents?: readonly TestAgent[];
   /** Alias to its models. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
@@ -144,7 +146,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   const dispatchPorts = testDispatchPorts(settings.accounts ?? [], { agents, policies, queue, metrics, engine, nowMs });
   const ports: RouterPorts = {
     version: 'test',
-    auth: settings.authMode === 'none' ? { mode: 'none' } : { mode: 'dynamic', registry: registryIn(settings) },
+    auth: authIn(settings),
     admin:
       settings.isAdminInsecure === true
         ? { mode: 'insecure' }
@@ -228,6 +230,15 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
 export function pauseAtEachStep(site: TestRouter): void {
   let nowMs = 0;
   Object.defineProperty(site, 'monotonicMs', { get: () => (nowMs += 10) });
+}
+
+/** Static keys are the enabled ones of the registry, without their IDs. */
+function authIn(settings: TestRouterSettings): ClientAuth {
+  const registry = registryIn(settings);
+  if (settings.authMode === 'none') return { mode: 'none' };
+  if (settings.authMode !== 'api-key') return { mode: 'dynamic', registry };
+  const keys = registry.all().filter(({ enabled }) => enabled);
+  return { mode: 'api-key', keys: new StaticKeys(keys.map((key) => ({ ...key, id: '' }))) };
 }
 
 function registryIn({ isWithoutKeys = false, extraKeys }: TestRouterSettings): KeyRegistry {
