@@ -50,7 +50,9 @@ export class RequestCharge {
     const { quotas, nowMs, metrics, agents, policies } = this.#ports;
     const { record } = this.#arrival;
     const { caller, model } = this.#asking;
-    const taken = takeRequest(quotas, limitsOf(caller, model), this.#replicas(), nowMs());
+    const limits = limitsOf(caller, model);
+    const replicas = limits?.requests?.isPerReplica === true ? this.#replicas() : 1;
+    const taken = takeRequest(quotas, limits, replicas, nowMs());
     record.remainingRequests = taken.ok ? taken.value.remainingRequests : taken.fault.remaining;
     if (taken.ok) return taken.value;
     metrics.limits.rateLimited({ tenant: caller.owner, keyId: caller.keyId });

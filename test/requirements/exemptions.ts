@@ -1,7 +1,7 @@
 // Requirements that no test shows yet, or not wholly, because what they speak of is not built. Each names the capability
 // it waits for; whoever builds that capability takes its lines out.
 
-type Capability = 'holding' | 'quotas and static keys' | 'audit and traces';
+type Capability = 'holding' | 'audit and traces';
 
 export interface Exemption {
   readonly requirement: string;
@@ -33,48 +33,8 @@ export const EXEMPTIONS: readonly Exemption[] = [
     reason: 'at hop 2 nothing is held; the usual errors and a fallback_provider are tested',
   },
   { requirement: 'R-196', waitsFor: 'holding', reason: 'hold_budget is checked and kept, and bounds nothing yet' },
-  {
-    requirement: 'R-022',
-    waitsFor: 'quotas and static keys',
-    isPartly: true,
-    reason: 'a full agent and a full queue are tested; there is no shed gate',
-  },
-  {
-    requirement: 'R-020',
-    waitsFor: 'quotas and static keys',
-    isPartly: true,
-    reason: 'limits per model are an allowlist; with the feature off it is a 403, too',
-  },
-  {
-    requirement: 'R-027',
-    waitsFor: 'quotas and static keys',
-    isPartly: true,
-    reason: 'a 307 takes no slot and marks no token; there is no quota that it could charge',
-  },
-  {
-    requirement: 'R-028',
-    waitsFor: 'quotas and static keys',
-    isPartly: true,
-    reason: 'the core is tested; no request is charged yet',
-  },
-  {
-    requirement: 'R-127',
-    waitsFor: 'quotas and static keys',
-    isPartly: true,
-    reason: 'served as the key, within its allowlist; its quota is not enforced',
-  },
-  {
-    requirement: 'R-132',
-    waitsFor: 'quotas and static keys',
-    isPartly: true,
-    reason: 'nothing happens at the first site; nothing is charged at the second either',
-  },
-  {
-    requirement: 'R-133',
-    waitsFor: 'quotas and static keys',
-    isPartly: true,
-    reason: '400, 404 and 503 leave the token used; no quota answers 429',
-  },
+  { requirement: 'R-032', waitsFor: 'policies and providers', reason: 'no fallback_provider' },
+  { requirement: 'R-033', waitsFor: 'policies and providers', reason: 'no fallback_provider' },
   {
     requirement: 'R-128',
     waitsFor: 'audit and traces',
