@@ -104,6 +104,8 @@ describe('clientHeaders()', () => {
     'X-Client-Request-ID',
     'Access-Control-Allow-Origin',
     'Access-Control-Allow-Credentials',
+    'X-RateLimit-Remaining-Requests',
+    'X-RateLimit-Remaining-Tokens',
   ];
   for (const name of dropped) {
     it(`keeps ${name} from the client`, () => {

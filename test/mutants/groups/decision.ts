@@ -27,8 +27,8 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
   'a forbidden model is redirected': ['  if (!mayUseModel(admitted.caller, model)) throw forbidden(model);\n', ''],
   'the body names the model of an accepted token': ['admitted.claims?.model ?? ', ''],
   'an accepted token does not bring its model past the aliases': [
-    'admitted.claims?.model ?? resolveModel(ports, arrival, admitted, sent)',
-    'resolveModel(ports, arrival, admitted, admitted.claims?.model ?? sent)',
+    'admitted.claims?.model ?? resolveModel(ports, arrival, admitted, request.value.model)',
+    'resolveModel(ports, arrival, admitted, admitted.claims?.model ?? request.value.model)',
   ],
   'an engine is sent another model than was routed': ['model === sent ? body : replaceModel(body, model)', 'body'],
   'the body is read before the token is checked': [

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { heldRooms, limitPorts } from '../../src/cli/wire-limits.ts';
+import { PolicyStore } from '../../src/policy/store.ts';
+import { configOf } from '../config/reading.ts';
+import { registryOf } from '../support/test-agents.ts';
+
+const ROOM = { replicas: 1, budgetTokens: 100, maxInflight: 1 };
+
+function entering(ports: ReturnType<typeof limitPorts>, promptTokens: number) {
+  const footprint = { keyId: 'k', promptTokens, declaredOutputTokens: 0, share: 0 };
+  return ports.gates.occupancy.enter({
+    model: 'm',
+    footprint,
+    room: () => ROOM,
+    clientGone: new AbortController().signal,
+  });
+}
+
+describe('limitPorts()', () => {
+  it('gives out the fraction of a budget that the settings say', async () => {
+    const ports = limitPorts(configOf({ args: ['--admit-fraction', '0.5'] }), new AbortController().signal);
+    assert.equal((await entering(ports, 51)).ok, false);
+    assert.equal((await entering(ports, 50)).ok, true);
+  });
+
+  it('lets whoever is parked go when the grace of a shutdown is over, and nobody in after that', async () => {
+    const closing = new AbortController();
+    const ports = limitPorts(configOf({ args: ['--admit-park-timeout', '1m'] }), closing.signal);
+    assert.equal((await entering(ports, 1)).ok, true);
+    const parked = entering(ports, 1);
+    closing.abort();
+    for (const entered of [await parked, await entering(ports, 1)]) {
+      assert.deepEqual(entered, { ok: false, fault: 'closed' });
+    }
+  });
+});
+
+describe('heldRooms()', () => {
+  it('shows what is held beside what may be, by the policy and the healthy agents of each model', async () => {
+    const ports = limitPorts(configOf({}), new AbortController().signal);
+    const agents = registryOf([{ models: ['m'] }, { models: ['m'] }, { models: ['m'], down: true }], () => 0);
+    const policies = new PolicyStore();
+    const limits = { ...policies.global.limits, admitBudgetTokens: 100 };
+    policies.replaceGlobal({ ...policies.global, limits });
+    await entering(ports, 7);
+    const room = { model: 'm', tokens: 7, requests: 1, tokensMax: 180, requestsMax: undefined };
+    assert.deepEqual(heldRooms(ports, agents, policies), [room]);
+  });
+});
