@@ -33,8 +33,6 @@ export const EXEMPTIONS: readonly Exemption[] = [
     reason: 'at hop 2 nothing is held; the usual errors and a fallback_provider are tested',
   },
   { requirement: 'R-196', waitsFor: 'holding', reason: 'hold_budget is checked and kept, and bounds nothing yet' },
-  { requirement: 'R-032', waitsFor: 'policies and providers', reason: 'no fallback_provider' },
-  { requirement: 'R-033', waitsFor: 'policies and providers', reason: 'no fallback_provider' },
   {
     requirement: 'R-128',
     waitsFor: 'audit and traces',
