@@ -98,8 +98,8 @@ export class Dues {
   }
 
   /**
-   * There is no answer, or none of an engine's own. A client that left before it has used its prompt; what the site failed to do uses no tokens. Without
-   * an agent the charge stays open, and is given back with the error.
+   * There is no answer, or a finding that is not for the client as it is. A client that left has used its prompt; what the
+   * site failed to do uses no tokens. Where nobody had the request the charge stays open, and is given back with the error.
    */
   settleUnanswered({ isClientGone }: { readonly isClientGone: boolean }): void {
     this.handOver();
