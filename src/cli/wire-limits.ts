@@ -6,7 +6,6 @@ import { TokenRates } from '../admission/token-rates.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
 import { systemTimers } from '../agents/timers.ts';
 import type { Config } from '../config/config.ts';
-import { modelLabel } from '../dispatch/model-label.ts';
 import type { RouterPorts } from '../http/router-ports.ts';
 import type { PolicyStore } from '../policy/store.ts';
 import { DailyBudgets } from '../quota/daily-budget.ts';
@@ -37,14 +36,16 @@ export function limitPorts(
   };
 }
 
-/** What the metrics show of the gates, of models that an operator named. Only generations pass them, so that other agents of a model do not count. */
+/**
+ * What the metrics show of the gates. Only generations pass them, so that other agents of a model do not count. A model that
+ * no agent has holds no room: a request goes on to the provider, so that no client makes up a label (R-200).
+ */
 export function heldRooms(
   { gates }: Pick<RouterPorts, 'gates'>,
   agents: AgentRegistry,
   policies: PolicyStore,
 ): readonly HeldRoom[] {
-  const held = gates.occupancy.held().filter(({ model }) => modelLabel(model, agents, policies) === model);
-  return held.map((room) => {
+  return gates.occupancy.held().map((room) => {
     const { admitBudgetTokens: budgetTokens, maxInflight } = policies.policyFor(room.model).limits;
     const replicas = agents.serving(room.model, 'llm').filter(({ state }) => state === 'healthy').length;
     return { ...room, ...gates.occupancy.limitsOf({ replicas, budgetTokens, maxInflight }) };
