@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { authenticate, type ClientAuth } from '../src/auth/authenticate.ts';
 import { KEYS_MAX, KeyRegistry } from '../src/auth/key-registry.ts';
+import { KeyTable } from '../src/auth/key-table.ts';
 import { StaticKeys } from '../src/auth/static-keys.ts';
 import { buildKey } from '../test/auth/key-builder.ts';
 import { type Measured, report } from './report.ts';
@@ -19,7 +20,7 @@ function keysOf(count: number) {
 
 function registryOf(count: number): ClientAuth {
   const registry = new KeyRegistry();
-  registry.replace('1', keysOf(count));
+  registry.replace('1', new KeyTable(keysOf(count)));
   return { mode: 'dynamic', registry };
 }
 

@@ -10,9 +10,7 @@ import type { ApiKey } from './api-key.ts';
 import { boundedList, describeIssue, JsonObject, jsonObject, Name, OccupancyShare, Preview } from './key-fields.ts';
 import { formatQuota, KEY_MODELS_MAX, Quota } from './key-quota.ts';
 import { KEYS_MAX } from './key-registry.ts';
-
-/** Of a replacement as JSON text (api.md §2, D-60). */
-export const KEYS_MAX_BYTES = 16 * 1024 * 1024;
+import { KeyTable } from './key-table.ts';
 
 /** Of a single key, which may name 10,000 models, as JSON text (api.md §2). */
 export const KEY_MAX_BYTES = 1024 * 1024;
@@ -68,32 +66,41 @@ export interface KeyReplacement {
   /** Opaque, 1 to 256 bytes; ordered by its bytes. */
   readonly version: string;
   /** At most 100,000, no two with the same ID or hash. */
-  readonly keys: readonly ApiKey[];
+  readonly keys: KeyTable;
 }
-
-/** Keys after which the search for repeats pauses. */
-const SLICE_KEYS = 1_000;
 
 /**
  * Reads the parsed JSON of `POST /admin/api-keys/replace`; absent `keys` empty the registry. The fault names path and
- * rule of the first broken field, `keys[3].key_hash: <rule>`, and holds no value but model names. It pauses after each
- * entry, which may allow 10,000 models.
+ * rule of the first broken field, `keys[3].key_hash: <rule>`, and holds no value but model names. `readEntry` makes the
+ * JSON of an entry out of what stands in the list. It pauses after each entry, which may allow 10,000 models.
  */
-export function* parseKeyReplacement(document: unknown): Steps<Result<KeyReplacement, string>> {
+export function* parseKeyReplacement(
+  document: unknown,
+  readEntry: (listed: unknown, position: number) => unknown = (listed) => listed,
+): Steps<Result<KeyReplacement, string>> {
   const parsed = v.safeParse(ReplacementDocument, document, { abortEarly: true });
   if (!parsed.success) return fault(describeIssue(parsed.issues[0]));
   const { version, keys: entries } = parsed.output;
-  const keys: ApiKey[] = [];
-  for (const [position, entry] of entries.entries()) {
-    const key = v.safeParse(KeyEntry, entry, { abortEarly: true });
-    if (!key.success) return fault(describeIssue(key.issues[0], `.keys[${position}]`));
-    keys.push(key.output);
+  const keys = new KeyTable();
+  let repeatedId: string | undefined;
+  let repeatedHash: string | undefined;
+  for (const [position, listed] of entries.entries()) {
+    const entry = v.safeParse(KeyEntry, readEntry(listed, position), { abortEarly: true });
+    if (!entry.success) return fault(describeIssue(entry.issues[0], `.keys[${position}]`));
+    const key = entry.output;
+    repeatedId ??= describeRepeat(keys, keys.byId(key.id), `keys[${position}].id`);
+    repeatedHash ??= describeRepeat(keys, keys.byHash(key.keyHash), `keys[${position}].key_hash`);
+    keys.put(key);
     yield;
   }
-  const repeated =
-    (yield* describeRepeat(keys, 'id', (key) => key.id)) ??
-    (yield* describeRepeat(keys, 'key_hash', (key) => key.keyHash));
+  const repeated = repeatedId ?? repeatedHash;
   return repeated === undefined ? ok({ version, keys }) : fault(repeated);
+}
+
+/** Undefined when there is no `earlier` key. Until the first repeat each key of the table stands where it was listed. */
+function describeRepeat(keys: KeyTable, earlier: ApiKey | undefined, path: string): string | undefined {
+  if (earlier === undefined) return undefined;
+  return `${path}: must differ from keys[${[...keys].indexOf(earlier)}]${path.slice(path.lastIndexOf('.'))}`;
 }
 
 /** The keys as `GET /admin/api-keys` shows them, as JSON text in pieces of one key. */
@@ -140,19 +147,4 @@ export function formatKey(key: ApiKey): object {
     quota: key.quota && formatQuota(key.quota),
     max_occupancy_share: key.maxOccupancyShare,
   };
-}
-
-function* describeRepeat(
-  keys: readonly ApiKey[],
-  field: string,
-  read: (key: ApiKey) => string,
-): Steps<string | undefined> {
-  const positions = new Map<string, number>();
-  for (const [position, key] of keys.entries()) {
-    if (position % SLICE_KEYS === SLICE_KEYS - 1) yield;
-    const earlier = positions.get(read(key));
-    if (earlier !== undefined) return `keys[${position}].${field}: must differ from keys[${earlier}].${field}`;
-    positions.set(read(key), position);
-  }
-  return undefined;
 }

@@ -1,10 +1,12 @@
 // The pushed API keys, found by hash when a client shows one and by ID when a redirect token names one. In memory
-// only: after a restart every key is unknown until it is pushed again (api.md §10).
+// only: unless a state directory brings them back, every key is unknown after a restart until it is pushed again
+// (api.md §10).
 
 import { Buffer } from 'node:buffer';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 import type { ApiKey } from './api-key.ts';
+import { KeyTable } from './key-table.ts';
 
 /** Most keys in the registry. */
 export const KEYS_MAX = 100_000;
@@ -20,8 +22,7 @@ export type UpsertFault = Stale | { readonly reason: 'hash_taken' | 'full' };
 
 export class KeyRegistry {
   #version = '';
-  #byId = new Map<string, ApiKey>();
-  #byHash = new Map<string, ApiKey>();
+  #keys = new KeyTable();
 
   /** Of the last push that was accepted, whichever kind; empty before the first. */
   version(): string {
@@ -30,31 +31,28 @@ export class KeyRegistry {
 
   /** Keys held, disabled and expired ones included. */
   size(): number {
-    return this.#byId.size;
+    return this.#keys.size;
   }
 
   /**
-   * Takes `keys` (no two with the same ID or hash) in place of all that are held, and returns their number. A version
-   * older than the held one changes nothing; an equal one is applied again (api.md §10.2).
+   * Takes `keys`, which are this registry's from then on, in place of all that are held, and returns their number. A
+   * version older than the held one changes nothing; an equal one is applied again (api.md §10.2).
    */
-  replace(version: string, keys: readonly ApiKey[]): Result<number, Stale> {
+  replace(version: string, keys: KeyTable): Result<number, Stale> {
     if (isOlder(version, this.#version)) return fault(this.#stale());
-    this.#byId = new Map(keys.map((key) => [key.id, key]));
-    this.#byHash = new Map(keys.map((key) => [key.keyHash, key]));
+    this.#keys = keys;
     this.#version = version;
-    return ok(keys.length);
+    return ok(keys.size);
   }
 
   /** Takes `key` in place of the one with its ID, whose hash then opens nothing any more, or beside the others. */
   upsert(version: string, key: ApiKey): Result<undefined, UpsertFault> {
     if (isOlder(version, this.#version)) return fault(this.#stale());
-    const held = this.#byId.get(key.id);
-    const ofHash = this.#byHash.get(key.keyHash);
+    const held = this.#keys.byId(key.id);
+    const ofHash = this.#keys.byHash(key.keyHash);
     if (ofHash !== held && ofHash !== undefined) return fault({ reason: 'hash_taken' });
-    if (held === undefined && this.#byId.size >= KEYS_MAX) return fault({ reason: 'full' });
-    if (held !== undefined) this.#byHash.delete(held.keyHash);
-    this.#byId.set(key.id, key);
-    this.#byHash.set(key.keyHash, key);
+    if (held === undefined && this.#keys.size >= KEYS_MAX) return fault({ reason: 'full' });
+    this.#keys.put(key);
     this.#version = version;
     return ok(undefined);
   }
@@ -62,25 +60,22 @@ export class KeyRegistry {
   /** Takes the key out, and returns whether there was one; the version counts either way (api.md §10.2). */
   delete(version: string, id: string): Result<boolean, Stale> {
     if (isOlder(version, this.#version)) return fault(this.#stale());
-    const held = this.#byId.get(id);
-    if (held !== undefined) this.#byHash.delete(held.keyHash);
-    this.#byId.delete(id);
     this.#version = version;
-    return ok(held !== undefined);
+    return ok(this.#keys.delete(id));
   }
 
   /** `hash`: 64 lower-case hexadecimal characters. */
   byHash(hash: string): ApiKey | undefined {
-    return this.#byHash.get(hash);
+    return this.#keys.byHash(hash);
   }
 
   byId(id: string): ApiKey | undefined {
-    return this.#byId.get(id);
+    return this.#keys.byId(id);
   }
 
   /** In the order in which they were pushed. */
   all(): readonly ApiKey[] {
-    return [...this.#byId.values()];
+    return [...this.#keys];
   }
 
   #stale(): Stale {

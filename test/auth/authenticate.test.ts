@@ -9,6 +9,7 @@ import {
   tokenKeyMatches,
 } from '../../src/auth/authenticate.ts';
 import type { Credentials } from '../../src/auth/credentials.ts';
+import { KeyTable } from '../../src/auth/key-table.ts';
 import { StaticKeys } from '../../src/auth/static-keys.ts';
 import { buildKey, buildRegistry, NOW_MS, sha256Hex } from './key-builder.ts';
 
@@ -162,7 +163,7 @@ describe('tokenKeyMatches()', () => {
     const registry = buildRegistry(buildKey('one'));
     const matches = tokenKeyMatches({ mode: 'dynamic', registry }, showing([]), NOW_MS);
     assert.equal(matches('one'), true);
-    registry.replace('2', [buildKey('one', { enabled: false })]);
+    registry.replace('2', new KeyTable([buildKey('one', { enabled: false })]));
     assert.equal(matches('one'), false);
   });
 });

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { ApiKey } from '../../src/auth/api-key.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import { KeyTable } from '../../src/auth/key-table.ts';
 
 /** 2026-11-03T12:00:00Z */
 export const NOW_MS = 1_793_707_200_000;
@@ -30,6 +31,6 @@ export function buildKey(id: string, fields: Partial<ApiKey> = {}): ApiKey {
 
 export function buildRegistry(...keys: readonly ApiKey[]): KeyRegistry {
   const registry = new KeyRegistry();
-  registry.replace('1', keys);
+  registry.replace('1', new KeyTable(keys));
   return registry;
 }

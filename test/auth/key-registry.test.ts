@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiKey } from '../../src/auth/api-key.ts';
 import { KEYS_MAX, KeyRegistry } from '../../src/auth/key-registry.ts';
+import { KeyTable } from '../../src/auth/key-table.ts';
 import { fault, ok } from '../../src/lib/result.ts';
 import { buildKey, buildRegistry } from './key-builder.ts';
 
@@ -44,8 +45,8 @@ describe('KeyRegistry.replace()', () => {
   for (const { held, pushed, taken } of versions) {
     it(`${taken ? 'accepts' : 'refuses'} ${JSON.stringify(pushed)} over ${JSON.stringify(held)}, by UTF-8 bytes (T18)`, () => {
       const registry = new KeyRegistry();
-      registry.replace(held, [buildKey('old')]);
-      const result = registry.replace(pushed, [buildKey('new-1'), buildKey('new-2')]);
+      registry.replace(held, new KeyTable([buildKey('old')]));
+      const result = registry.replace(pushed, new KeyTable([buildKey('new-1'), buildKey('new-2')]));
       assert.deepEqual(result, taken ? ok(2) : fault({ reason: 'stale', currentVersion: held }));
       assert.equal(registry.version(), taken ? pushed : held);
       assert.deepEqual(
@@ -57,7 +58,7 @@ describe('KeyRegistry.replace()', () => {
 
   it('applies other keys under an equal version (T19)', () => {
     const registry = buildRegistry(buildKey('a'));
-    assert.deepEqual(registry.replace('1', [buildKey('b')]), ok(1));
+    assert.deepEqual(registry.replace('1', new KeyTable([buildKey('b')])), ok(1));
     assert.equal(registry.byId('a'), undefined);
     assert.equal(registry.byId('b')?.id, 'b');
   });
@@ -66,15 +67,29 @@ describe('KeyRegistry.replace()', () => {
     const old = buildKey('a');
     const registry = buildRegistry(old);
     const renewed = buildKey('a', { keyHash: 'f'.repeat(64) });
-    registry.replace('2', [renewed]);
+    registry.replace('2', new KeyTable([renewed]));
     assert.equal(registry.byHash(old.keyHash), undefined);
     assert.equal(registry.byHash(renewed.keyHash), renewed);
+  });
+
+  it('takes a filled table as it is, in one step whatever its size (R-163)', () => {
+    class Unread extends KeyTable {
+      override put(): void {
+        throw new Error('put');
+      }
+      override [Symbol.iterator](): never {
+        throw new Error('read');
+      }
+    }
+    const registry = buildRegistry(buildKey('a'));
+    assert.deepEqual(registry.replace('2', new Unread()), ok(0));
+    assert.equal(registry.byId('a'), undefined);
   });
 
   it('empties the registry, the hashes too', () => {
     const key = buildKey('a');
     const registry = buildRegistry(key);
-    assert.deepEqual(registry.replace('2', []), ok(0));
+    assert.deepEqual(registry.replace('2', new KeyTable([])), ok(0));
     assert.equal(registry.size(), 0);
     assert.equal(registry.byHash(key.keyHash), undefined);
   });
@@ -110,7 +125,7 @@ describe('KeyRegistry.upsert()', () => {
 
   it('changes nothing for an older version, which counts before all else', () => {
     const registry = new KeyRegistry();
-    registry.replace('\u{1f600}', [buildKey('a')]);
+    registry.replace('\u{1f600}', new KeyTable([buildKey('a')]));
     const before = contentOf(registry);
     const stale = fault({ reason: 'stale', currentVersion: '\u{1f600}' });
     assert.deepEqual(registry.upsert('\uff5e', buildKey('b', { keyHash: buildKey('a').keyHash })), stale);
