@@ -28,6 +28,7 @@ export class AgentRegistry {
   readonly #entries = new Map<string, Entry>();
   readonly #onStateChange: OnStateChange;
   readonly #clocks: AgentClocks;
+  #onAdded: ((agent: Agent) => void) | undefined;
   readonly #vacancyListeners = new Set<(agent: Agent) => void>();
 
   constructor(onStateChange: OnStateChange, clocks: AgentClocks = SYSTEM_CLOCKS) {
@@ -44,11 +45,18 @@ export class AgentRegistry {
     return () => void this.#vacancyListeners.delete(listener);
   }
 
+  /** Calls `listener` with every agent there is, and with every one to come before it is given a request. */
+  onAdded(listener: (agent: Agent) => void): void {
+    this.#onAdded = listener;
+    for (const agent of this.all()) listener(agent);
+  }
+
   /** The new agent, `starting`. Throws when the ID is taken: settings are checked before they come here. */
   add(setting: AgentSetting, origin: AgentOrigin = 'engine'): Agent {
     if (this.#entries.has(setting.id)) throw new Error(`Cannot add agent "${setting.id}": the ID is taken`);
     const agent = new Agent(setting, this.#events(), this.#clocks);
     this.#entries.set(setting.id, { agent, origin });
+    this.#onAdded?.(agent);
     return agent;
   }
 

@@ -13,11 +13,25 @@ export interface TokenUse {
   readonly outputTokens: number;
 }
 
+/** The figures that outlive a restart of the router (routing.md §23). */
+export interface Lifetime {
+  readonly successes: number;
+  readonly failures: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Times it turned unhealthy by its probes, and by a refused connection. */
+  readonly lossesByProbes: number;
+  readonly lossesByRefusal: number;
+  readonly srttMs: number | undefined;
+  readonly rttvarMs: number | undefined;
+}
+
 /** How an engine was lost: its probes failed, or nobody listened when a request came. */
 export type Loss = 'probes' | 'refused';
 
 export class TrackRecord {
   readonly #monotonicMs: () => number;
+  #onChange: (() => void) | undefined;
   #takenMs = Number.NEGATIVE_INFINITY;
   #lastFailedMs = Number.NEGATIVE_INFINITY;
   #losses: Readonly<Record<Loss, number>> = { probes: 0, refused: 0 };
@@ -31,6 +45,35 @@ export class TrackRecord {
 
   constructor(monotonicMs: () => number = () => performance.now()) {
     this.#monotonicMs = monotonicMs;
+  }
+
+  get lifetime(): Lifetime {
+    return {
+      successes: this.#successes,
+      failures: this.#failures,
+      inputTokens: this.#inputTokens,
+      outputTokens: this.#outputTokens,
+      lossesByProbes: this.#losses.probes,
+      lossesByRefusal: this.#losses.refused,
+      srttMs: this.#srttMs,
+      rttvarMs: this.#rttvarMs,
+    };
+  }
+
+  /** Calls `listener` with each change of the lifetime. */
+  onChange(listener: () => void): void {
+    this.#onChange = listener;
+  }
+
+  /** Goes on from the figures of before a start; failures in a row are not among them. */
+  restore(lifetime: Lifetime): void {
+    this.#successes = lifetime.successes;
+    this.#failures = lifetime.failures;
+    this.#inputTokens = lifetime.inputTokens;
+    this.#outputTokens = lifetime.outputTokens;
+    this.#losses = { probes: lifetime.lossesByProbes, refused: lifetime.lossesByRefusal };
+    this.#srttMs = lifetime.srttMs;
+    this.#rttvarMs = lifetime.rttvarMs;
   }
 
   /** Monotonic ms of when a request last began or ended; negative infinity before the first. */
@@ -100,10 +143,11 @@ export class TrackRecord {
     if (this.#srttMs === undefined || this.#rttvarMs === undefined) {
       this.#srttMs = ms;
       this.#rttvarMs = ms / 2;
-      return;
+    } else {
+      this.#rttvarMs = mixed(this.#rttvarMs, Math.abs(this.#srttMs - ms), DEVIATION_SHARE);
+      this.#srttMs = mixed(this.#srttMs, ms, ms < this.#srttMs ? BETTER_SHARE : WORSE_SHARE);
     }
-    this.#rttvarMs = mixed(this.#rttvarMs, Math.abs(this.#srttMs - ms), DEVIATION_SHARE);
-    this.#srttMs = mixed(this.#srttMs, ms, ms < this.#srttMs ? BETTER_SHARE : WORSE_SHARE);
+    this.#onChange?.();
   }
 
   /** A request begins, or gives its slot back: from now on the figures are news. */
@@ -122,6 +166,7 @@ export class TrackRecord {
   used(use: TokenUse | undefined): void {
     this.#inputTokens += use?.inputTokens ?? 0;
     this.#outputTokens += use?.outputTokens ?? 0;
+    this.#onChange?.();
   }
 
   /** The engine failed a try, before or after its first byte. */
@@ -129,11 +174,13 @@ export class TrackRecord {
     this.#failures += 1;
     this.#consecutiveFailures += 1;
     this.#lastFailedMs = this.#monotonicMs();
+    this.#onChange?.();
   }
 
   /** It was healthy and is no longer. */
   wentDown(loss: Loss): void {
     this.#losses = { ...this.#losses, [loss]: this.#losses[loss] + 1 };
+    this.#onChange?.();
   }
 }
 

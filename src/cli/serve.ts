@@ -20,6 +20,7 @@ import { tlsReload } from './reload-tls.ts';
 import { watchEngines } from './wire-agents.ts';
 import { engineFetch } from './wire-dispatch.ts';
 import { createRouter, type Surroundings } from './wire-router.ts';
+import { keepState, openStateDirectory } from './wire-state.ts';
 
 type ServeOutput = CommandOutput & Omit<Surroundings, 'log'>;
 
@@ -40,7 +41,13 @@ const FLUSH_MS = 1_000;
 
 async function serve(runtime: Runtime, config: Config, around: CommandOutput & Surroundings): Promise<number> {
   const { print, complain, log } = around;
-  const { ports, shutdown } = createRouter(runtime, config, around);
+  const state = openStateDirectory(config.stateDir, log);
+  if (!state.ok) {
+    complain(state.fault);
+    return 1;
+  }
+  const { shutdown, ...router } = createRouter(runtime, config, around);
+  const { ports, end: endState } = keepState(state.value, router);
   // One that comes before there is anything to renew must not end the process.
   process.on('SIGHUP', () => undefined);
   const listeners = openListeners(runtime, {
@@ -49,6 +56,7 @@ async function serve(runtime: Runtime, config: Config, around: CommandOutput & S
   });
   if (!listeners.ok) {
     complain(listeners.fault);
+    await endState();
     return 1;
   }
   const { agents, registrations, active } = ports;
@@ -58,6 +66,7 @@ async function serve(runtime: Runtime, config: Config, around: CommandOutput & S
   print(`listening metrics ${listeners.value.metrics.url}`);
   await shutdown.run(listeners.value, active);
   stopWatching();
+  await endState();
   await endLogs(around);
   return 0;
 }

@@ -8,13 +8,14 @@ import { systemTimers } from '../agents/timers.ts';
 import type { Config } from '../config/config.ts';
 import type { RouterPorts } from '../http/router-ports.ts';
 import type { PolicyStore } from '../policy/store.ts';
-import { DailyBudgets } from '../quota/daily-budget.ts';
+import type { TokenBudgets } from '../quota/daily-budget.ts';
 import { TokenBuckets } from '../quota/token-bucket.ts';
 import type { HeldRoom } from '../telemetry/limit-metrics.ts';
 
 /** `closing`: aborted when nobody shall wait any more. */
 export function limitPorts(
   { limits }: Pick<Config, 'limits'>,
+  tokens: TokenBudgets,
   closing: AbortSignal,
 ): Pick<RouterPorts, 'quotas' | 'gates' | 'ratios'> {
   const occupancy = new Occupancy({
@@ -24,7 +25,7 @@ export function limitPorts(
   });
   closing.addEventListener('abort', () => occupancy.close());
   return {
-    quotas: { requests: new TokenBuckets(), tokens: new DailyBudgets(), burstSeconds: limits.burstSeconds },
+    quotas: { requests: new TokenBuckets(), tokens, burstSeconds: limits.burstSeconds },
     gates: {
       occupancy,
       inputRates: new TokenRates(),

@@ -12,6 +12,7 @@ import { warnOfHiddenAliases } from '../http/model-aliases.ts';
 import type { RouterPorts } from '../http/router-ports.ts';
 import { Turns } from '../http/turns.ts';
 import { PolicyStore } from '../policy/store.ts';
+import { DailyBudgets } from '../quota/daily-budget.ts';
 import { AliasStore } from '../routing/alias-store.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -24,6 +25,7 @@ import { clientAuth } from './wire-auth.ts';
 import { dispatchPorts, engineFetch, seatQueue } from './wire-dispatch.ts';
 import { heldRooms, limitPorts } from './wire-limits.ts';
 import { redirectGauges, redirectSite } from './wire-redirect.ts';
+import type { ForgetfulPorts } from './wire-state.ts';
 
 /** Where the router runs, and what it writes to. */
 export interface Surroundings {
@@ -34,11 +36,13 @@ export interface Surroundings {
 }
 
 export interface Router {
-  readonly ports: RouterPorts;
+  readonly ports: ForgetfulPorts;
   readonly shutdown: Shutdown;
+  /** Where daily use is counted. */
+  readonly tokens: DailyBudgets;
 }
 
-/** Nothing of it runs yet: nobody listens, and no engine is probed. */
+/** Nothing of it runs yet: nobody listens, no engine is probed, and nothing is restored. */
 export function createRouter(runtime: Runtime, config: Config, around: Surroundings): Router {
   const { version, stdout, stderr, log } = around;
   const shutdown = new Shutdown(config.shutdown, systemTimers, log);
@@ -61,11 +65,12 @@ export function createRouter(runtime: Runtime, config: Config, around: Surroundi
     version,
   );
   const queue = seatQueue(config, agents, metrics);
-  const limits = limitPorts(config, shutdown.graceOver);
+  const tokens = new DailyBudgets();
+  const limits = limitPorts(config, tokens, shutdown.graceOver);
   const policies = new PolicyStore(config.policies.loaded, config.dispatch.maxTries);
   const parts = { agents, policies, queue, metrics, log, graceOver: shutdown.graceOver };
   const dispatching = dispatchPorts(engineFetch(runtime), config, parts);
-  const ports: RouterPorts = {
+  const ports: ForgetfulPorts = {
     version,
     auth: clientAuth(config.auth),
     admin: config.admin,
@@ -92,7 +97,7 @@ export function createRouter(runtime: Runtime, config: Config, around: Surroundi
     monotonicMs: () => performance.now(),
     random: randomBytes,
   };
-  return { ports, shutdown };
+  return { ports, shutdown, tokens };
 }
 
 /** How bodies are read, those of requests and those of the admins on budgets of their own. */
@@ -111,7 +116,7 @@ function registrationStream({ stopping }: Shutdown): RegistrationStream {
 }
 
 /** An agent turned healthy: it may bring a model's name, and room. */
-function noteHealthy(ports: RouterPorts): void {
+function noteHealthy(ports: ForgetfulPorts): void {
   warnOfHiddenAliases(ports);
   ports.gates.occupancy.roomMayHaveGrown();
 }

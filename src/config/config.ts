@@ -38,6 +38,8 @@ export interface Config {
   readonly redirect: RedirectConfig | undefined;
   /** May be empty: a site that only redirects, or is given its agents by pushes. */
   readonly agents: AgentsConfig;
+  /** What outlives a restart; undefined: nothing does. */
+  readonly stateDir: string | undefined;
   readonly modelAliases: AliasConfig;
   readonly policies: PolicyConfig;
   readonly providers: ProvidersConfig;
@@ -132,10 +134,11 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
     streamMaxMs: reader.read(SETTINGS.streamMaxDuration) || undefined,
   };
   const shutdown = { delayMs: reader.read(SETTINGS.shutdownDelay), graceMs: reader.read(SETTINGS.shutdownGrace) };
+  const stateDir = reader.readOptional(SETTINGS.stateDir);
   reader.read(SETTINGS.quotaBackend);
   if (auth === undefined || admin === undefined) return undefined;
   const routing = { agents, modelAliases, policies, providers };
-  return { http, metrics, auth, admin, redirect, ...routing, dispatch, limits, timeouts, shutdown };
+  return { http, metrics, auth, admin, redirect, stateDir, ...routing, dispatch, limits, timeouts, shutdown };
 }
 
 /** A body that is encoded is held as sent and decoded: it must fit at least alone, or it would be a 503 for ever. */

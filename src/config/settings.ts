@@ -258,8 +258,7 @@ export const SETTING_ROWS: readonly Setting<unknown>[] = Object.values(SETTINGS)
 
 /** `api-key` is read like the others, so that its refusal can say why there is none (R-151). */
 function parseQuotaBackend(text: string): Result<'memory', string> {
-  if (text === 'badger')
-    return fault('there is no badger store here; --state-dir, which is still to come, will replace it');
+  if (text === 'badger') return fault('there is no badger store here: --state-dir keeps daily use over a restart');
   return oneOf(['memory'])(text);
 }
 

@@ -62,6 +62,7 @@ export function enter(ports: RouterPorts, arrival: Arrival): Entrance {
     endpoint: arrival.endpoint.path,
     ownSite: arrival.map.sites.get(redirect.siteId),
     arrivedMs: arrival.record.arrivedMs,
+    startedMs: ports.restoredAtMs,
     keyMatches: tokenKeyMatches(ports.auth, arrival.credentials, ports.nowMs()),
   });
   if (!verdict.ok) return { kind: 'new', admitted: enterOnOwnKey(ports, arrival, verdict.fault) };

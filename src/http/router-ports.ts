@@ -39,6 +39,14 @@ export interface RedirectSite {
   readonly maps: SiblingMapStore;
 }
 
+/** Keeps what was accepted over a restart. To be awaited before the answer: each resolves once it is written, or cannot be. */
+export interface KeptPushes {
+  keysReplaced(): Promise<void>;
+  /** The key with this ID was put or taken out. */
+  keyChanged(id: string): Promise<void>;
+  mapReplaced(): Promise<void>;
+}
+
 export interface RouterPorts {
   /** Of this router, as `--version` tells it. */
   readonly version: string;
@@ -46,6 +54,10 @@ export interface RouterPorts {
   readonly admin: AdminAuth;
   /** Undefined: cross-site redirect is off, and the router behaves as without it (R-001). */
   readonly redirect: RedirectSite | undefined;
+  /** Undefined: pushes live in memory only. */
+  readonly kept: KeptPushes | undefined;
+  /** Unix ms at which this router started with keys or a map of before; undefined: it restored none (A15). */
+  readonly restoredAtMs: number | undefined;
   readonly agents: AgentRegistry;
   /** Whoever wants to know which agents come and go. */
   readonly registrations: RegistrationStream;

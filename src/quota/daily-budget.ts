@@ -40,6 +40,15 @@ export interface TokenBudgets {
   reserve(budget: string, demand: TokenDemand, perDay: number, nowMs: number): Result<Reservation, Shortage>;
 }
 
+/** What outlives a restart: the use of one budget on one day, in all. */
+export interface DailyUse {
+  readonly budget: string;
+  /** UTC, days since 1970-01-01. */
+  readonly day: number;
+  /** 0 or more. */
+  readonly tokens: number;
+}
+
 /** The use of one budget on one day. */
 interface Counter {
   used: number;
@@ -54,6 +63,7 @@ export class DailyBudgets implements TokenBudgets {
   readonly #max: number;
   readonly #byDay = new Map<number, Map<string, Counter>>();
   #today = Number.NaN;
+  #onUse: ((use: DailyUse) => void) | undefined;
 
   /** `max`: budgets held for one day, at least 1. */
   constructor(max: number = BUDGETS_MAX_DEFAULT) {
@@ -63,6 +73,22 @@ export class DailyBudgets implements TokenBudgets {
   /** Budgets held over all days, 0 to three times `max`; those of which nothing was used or is reserved are not. */
   get size(): number {
     return [...this.#byDay.values()].reduce((sum, day) => sum + day.size, 0);
+  }
+
+  /**
+   * Calls `listener` with each change of a use. What is reserved counts as used: whoever writes it down and reads it after
+   * a crash has charged what ran then, and never less than was served.
+   */
+  onUse(listener: (use: DailyUse) => void): void {
+    this.#onUse = listener;
+  }
+
+  /** Takes up the use of a day again, at a start; as far as there is room. */
+  restore({ budget, day, tokens }: DailyUse): void {
+    const held = this.#byDay.get(day) ?? new Map<string, Counter>();
+    if (tokens === 0 || held.size >= this.#max) return;
+    held.set(budget, { used: tokens, reserved: 0 });
+    this.#byDay.set(day, held);
   }
 
   reserve(budget: string, { least, most }: TokenDemand, perDay: number, nowMs: number): Result<Reservation, Shortage> {
@@ -76,7 +102,14 @@ export class DailyBudgets implements TokenBudgets {
     counter.reserved += tokens;
     day.set(budget, counter);
     const remaining = () => Math.max(0, perDay - counter.used - counter.reserved);
-    return ok(new HeldTokens({ counter, tokens, remaining, onUnused: () => day.delete(budget) }));
+    const today = this.#today;
+    const tell = () => this.#onUse?.({ budget, day: today, tokens: counter.used + counter.reserved });
+    tell();
+    const onSettled = () => {
+      if (counter.used === 0 && counter.reserved === 0) day.delete(budget);
+      tell();
+    };
+    return ok(new HeldTokens({ counter, tokens, remaining, onSettled }));
   }
 
   #dayAt(nowMs: number): Map<string, Counter> {
@@ -102,8 +135,7 @@ interface Held {
   readonly counter: Counter;
   readonly tokens: number;
   readonly remaining: () => number;
-  /** The counter says 0 and 0. */
-  readonly onUnused: () => void;
+  readonly onSettled: () => void;
 }
 
 class HeldTokens implements Reservation {
@@ -120,7 +152,7 @@ class HeldTokens implements Reservation {
     const { counter } = this.#held;
     counter.reserved -= this.#held.tokens;
     counter.used += tokens;
-    if (counter.used === 0 && counter.reserved === 0) this.#held.onUnused();
+    this.#held.onSettled();
   }
 
   giveBack(): void {

@@ -6,6 +6,7 @@ import { type Scope, scopeIncludes } from '../site/scope.ts';
 import type { Site, SiteId } from '../site/site.ts';
 import { CLOCK_GRACE_MS, type EndpointPath, lastValidMs, type RedirectClaims } from './claims.ts';
 import type { Keyring } from './keyring.ts';
+import { mayPredateStart } from './restart.ts';
 import { openToken } from './token.ts';
 
 /** Why a token is refused, in the order of the checks; also the label of `hivenet_redirect_rejections_total`. */
@@ -39,6 +40,8 @@ export interface TargetFacts {
   readonly ownSite: Site | undefined;
   /** Unix ms, when the head of the request arrived (A8). */
   readonly arrivedMs: number;
+  /** Unix ms at which this router started with keys or a map of before; undefined: it restored none (A15). */
+  readonly startedMs: number | undefined;
   /** Check 6: the key is usable here, and every credential that was sent belongs to it (E1). Called at most once. */
   readonly keyMatches: (keyId: string) => boolean;
 }
@@ -65,6 +68,7 @@ export function verifyBody(claims: RedirectClaims, bodyHash: string): Result<Red
 
 function firstFailing(claims: RedirectClaims, facts: TargetFacts): RefusalReason | undefined {
   if (facts.arrivedMs > lastValidMs(claims)) return 'expired';
+  if (mayPredateStart(claims.issuedMs, facts.startedMs)) return 'expired';
   // This clock is behind: the token would live longer than its issuer meant (R-099).
   if (claims.issuedMs > facts.arrivedMs + CLOCK_GRACE_MS) return 'clock';
   if (claims.target !== facts.siteId) return 'site';

@@ -1,5 +1,5 @@
 // The map that this router holds: the last one that was pushed and is not older than the one before. In memory only; a
-// restart begins with the empty map (product page, "Pushing the sibling map").
+// restart begins with the empty map (product page, "Pushing the sibling map"), unless a state directory brings it back.
 
 import { fault, ok, type Result } from '../lib/result.ts';
 import { EMPTY_MAP, type SiblingMap } from './sibling-map.ts';

@@ -1,5 +1,5 @@
-// Keys and map in the form in which the state holds them: a part for each key, so that one can be changed, and slices of
-// the map's bytes as they were pushed. What is read back goes through the same door as a push.
+// Keys and map in the form in which the state holds them: a part for each key, so that one can be changed, and the map's
+// JSON in pieces. What is read back goes through the same door as a push.
 
 import { Buffer } from 'node:buffer';
 import type { ApiKey } from '../auth/api-key.ts';
@@ -7,10 +7,9 @@ import { formatKey, type KeyReplacement, parseKeyReplacement } from '../auth/key
 import { fault, type Result } from '../lib/result.ts';
 import { complete } from '../lib/steps.ts';
 import { decodeUtf8, encodeUtf8 } from '../lib/utf8.ts';
+import { formatSiblingMap } from '../site/format-sibling-map.ts';
+import type { SiblingMap } from '../site/sibling-map.ts';
 import type { DocumentPart, StoredDocument } from './state.ts';
-
-/** Bytes of a map in one part. */
-const SLICE_BYTES = 131_072;
 
 /** All keys of the registry. Formatted one by one, as they are written. */
 export function keysDocument(version: string, keys: Iterable<ApiKey>): StoredDocument {
@@ -34,9 +33,9 @@ export function readKeys({ version, parts }: StoredDocument): Result<KeyReplacem
   return complete(parseKeyReplacement({ version, keys }));
 }
 
-/** The map's JSON as it was pushed. */
-export function mapDocument(version: bigint, json: Uint8Array): StoredDocument {
-  return { version: String(version), parts: slicesOf(json) };
+/** The map as JSON that can be pushed again. Formatted piece by piece, as it is written. */
+export function mapDocument(map: SiblingMap): StoredDocument {
+  return { version: String(map.version), parts: mapParts(map) };
 }
 
 /** The JSON that was saved, to be parsed like a push. */
@@ -48,9 +47,11 @@ function* keyParts(keys: Iterable<ApiKey>): Generator<DocumentPart, void, undefi
   for (const key of keys) yield keyPart(key);
 }
 
-function* slicesOf(json: Uint8Array): Generator<DocumentPart, void, undefined> {
-  for (let start = 0; start < json.byteLength; start += SLICE_BYTES) {
-    yield { name: String(start), body: json.subarray(start, start + SLICE_BYTES) };
+function* mapParts(map: SiblingMap): Generator<DocumentPart, void, undefined> {
+  let number = 0;
+  for (const piece of formatSiblingMap(map)) {
+    yield { name: String(number), body: encodeUtf8(piece) };
+    number += 1;
   }
 }
 

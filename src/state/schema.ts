@@ -4,13 +4,13 @@
 /** What `application_id` says: "HVNT". Another program's database is not ours to change. */
 export const APPLICATION_ID = 0x48564e54;
 
-/** Names from outside are blobs of UTF-8: Deno reads a text only as far as a NUL, which joins the parts of a bucket. */
+/** Names from outside are blobs of UTF-8: Deno reads a text only as far as a NUL, which joins the parts of a budget. */
 const FIRST = `
   CREATE TABLE daily_use (
-    bucket BLOB NOT NULL,
+    budget BLOB NOT NULL,
     day INTEGER NOT NULL,
     tokens INTEGER NOT NULL,
-    PRIMARY KEY (day, bucket)
+    PRIMARY KEY (day, budget)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE agent (
     id BLOB NOT NULL PRIMARY KEY,

@@ -4,7 +4,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Steps } from '../lib/steps.ts';
 import { decodeUtf8, encodeUtf8 } from '../lib/utf8.ts';
-import type { AgentCounters, DailyUse, DocumentName, DocumentPart, State, StoredDocument } from './state.ts';
+import type { DailyUse } from '../quota/daily-budget.ts';
+import type { AgentCounters, DocumentName, DocumentPart, State, StoredDocument } from './state.ts';
 
 /** What is written or deleted between two pauses: some 5 ms. */
 const STEP_BYTES = 262_144;
@@ -28,17 +29,17 @@ export class SqliteState implements State {
   }
 
   readDailyUse(day: number): readonly DailyUse[] {
-    return this.#all('SELECT bucket, tokens FROM daily_use WHERE day = ?', day).map((row) => ({
-      bucket: textIn(row, 'bucket'),
+    return this.#all('SELECT budget, tokens FROM daily_use WHERE day = ?', day).map((row) => ({
+      budget: textIn(row, 'budget'),
       day,
       tokens: numberIn(row, 'tokens'),
     }));
   }
 
   writeDailyUse(uses: readonly DailyUse[]): void {
-    const put = 'INSERT OR REPLACE INTO daily_use (bucket, day, tokens) VALUES (?, ?, ?)';
+    const put = 'INSERT OR REPLACE INTO daily_use (budget, day, tokens) VALUES (?, ?, ?)';
     this.#transaction(() => {
-      for (const { bucket, day, tokens } of uses) this.#run(put, encodeUtf8(bucket), day, tokens);
+      for (const { budget, day, tokens } of uses) this.#run(put, encodeUtf8(budget), day, tokens);
     });
   }
 

@@ -2,7 +2,8 @@
 // later. A disk that is full or slow is told about and stops no request.
 
 import type { Steps } from '../lib/steps.ts';
-import type { AgentCounters, DailyUse, DocumentName, State, StoredDocument } from './state.ts';
+import type { DailyUse } from '../quota/daily-budget.ts';
+import type { AgentCounters, DocumentName, State, StoredDocument } from './state.ts';
 
 /** A crash loses at most the daily use and the counters of this time, and of that which a document's write takes. */
 export const FLUSH_MS = 1_000;
@@ -10,7 +11,7 @@ export const FLUSH_MS = 1_000;
 /** Rows of one transaction: some 5 ms. */
 const ROWS_PER_STEP = 1_000;
 
-/** Buckets and agents that may wait to be written, when the disk takes none; of more, the oldest are not written. */
+/** Budgets and agents that may wait to be written, when the disk takes none; of more, the oldest are not written. */
 export const PENDING_MAX = 100_000;
 
 const DAY_MS = 86_400_000;
@@ -35,7 +36,7 @@ export interface WriterPorts {
 
 export class StateWriter {
   readonly #ports: WriterPorts;
-  /** By bucket and day: the newest figure that is not written. */
+  /** By budget and day: the newest figure that is not written. */
   readonly #uses = new Map<string, DailyUse>();
   readonly #agents = new Map<string, AgentCounters>();
   /** Documents of which the file has an older state, because a write failed. */
@@ -51,9 +52,9 @@ export class StateWriter {
     this.#ports = ports;
   }
 
-  /** The bucket's tokens of the day in all; written within {@link FLUSH_MS}. */
+  /** The budget's tokens of the day in all; written within {@link FLUSH_MS}. */
   noteUse(use: DailyUse): void {
-    note(this.#uses, `${use.day} ${use.bucket}`, use);
+    note(this.#uses, `${use.day} ${use.budget}`, use);
     this.#flushSoon();
   }
 

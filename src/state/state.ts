@@ -2,6 +2,7 @@
 // a piece would be long. When things are written is the writer's affair.
 
 import type { Steps } from '../lib/steps.ts';
+import type { DailyUse } from '../quota/daily-budget.ts';
 
 /** What a control service pushes, as it was last accepted. */
 export const DOCUMENT_NAMES = ['keys', 'map'] as const;
@@ -18,14 +19,6 @@ export interface DocumentPart {
   /** Unique in its document. */
   readonly name: string;
   readonly body: Uint8Array;
-}
-
-/** Tokens of one bucket on one UTC day, in all. */
-export interface DailyUse {
-  readonly bucket: string;
-  /** Days since 1970-01-01. */
-  readonly day: number;
-  readonly tokens: number;
 }
 
 /** An agent's lifetime counters. */
@@ -45,7 +38,7 @@ export interface AgentCounters {
 /** Every method that writes throws an Error when it cannot, a full disk for example, and has then written nothing. */
 export interface State {
   readDailyUse(day: number): readonly DailyUse[];
-  /** One transaction; a bucket's figure of the day is replaced. */
+  /** One transaction; a budget's figure of the day is replaced. */
   writeDailyUse(uses: readonly DailyUse[]): void;
   readAgents(): readonly AgentCounters[];
   /** One transaction. `nowMs`: Unix time, by which agents that are never seen again are forgotten. */

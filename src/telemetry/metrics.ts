@@ -35,6 +35,8 @@ export interface Metrics {
   queueWaited(model: string, seconds: number): void;
   /** A provider was asked, and its head came after that long; status 0: none came. */
   providerAsked(provider: string, status: number, seconds: number): void;
+  /** Something could not be written to the state directory. */
+  stateWriteFailed(): void;
   /** Prometheus text format. */
   expose(): Promise<string>;
   readonly contentType: string;
@@ -92,6 +94,11 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
   const queue = queueMetrics(registers, sources.queueDepths);
   const countRouted = routingMetrics(registers);
   const countTenants = tenantMetrics(registers);
+  const stateErrors = new Counter({
+    name: 'hivenet_quota_backend_errors_total',
+    help: 'Failed writes to the state directory',
+    registers,
+  });
   return {
     policy: policyMetrics(registers),
     limits: limitMetrics(registers, sources.heldRooms),
@@ -103,6 +110,7 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
     },
     queueWaited: queue.waited,
     providerAsked: providerMetrics(registers),
+    stateWriteFailed: () => stateErrors.inc(),
     expose: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -36,6 +36,18 @@ describe('AgentRegistry.add()', () => {
   });
 });
 
+describe('AgentRegistry.onAdded()', () => {
+  it('tells of every agent once, of those that are there and of those to come', () => {
+    const registry = registryOf(setting('a'));
+    const seen: string[] = [];
+    registry.onAdded((agent) => seen.push(agent.setting.id));
+    registry.add(setting('b'));
+    registry.put(setting('c'), 'push');
+    registry.put(setting('c', { capacity: 1 }), 'push');
+    assert.deepEqual(seen, ['a', 'b', 'c']);
+  });
+});
+
 describe('AgentRegistry.presence()', () => {
   it('is healthy when one of the serving agents is', () => {
     const registry = registryOf(setting('a'), setting('b'));

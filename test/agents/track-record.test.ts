@@ -44,3 +44,48 @@ describe('TrackRecord', () => {
     );
   });
 });
+
+describe('TrackRecord.lifetime', () => {
+  it('goes on where another record ended (routing.md §23), but for failures in a row', () => {
+    const before = new TrackRecord();
+    before.sample(42);
+    before.succeeded({ inputTokens: 3, outputTokens: 4 });
+    before.failed();
+    before.wentDown('probes');
+    before.wentDown('refused');
+    before.wentDown('refused');
+    const record = new TrackRecord();
+    record.restore(before.lifetime);
+    assert.deepEqual(record.lifetime, before.lifetime);
+    assert.deepEqual([record.timesLost, record.successRate, record.consecutiveFailures], [3, 0.5, 0]);
+    // The check value of routing.md §23: warm start 42, sample 10.
+    record.sample(10);
+    record.succeeded({ inputTokens: 1, outputTokens: 1 });
+    const { srttMs, successes, inputTokens, outputTokens } = record;
+    assert.deepEqual([srttMs, successes, inputTokens, outputTokens], [26, 2, 4, 5]);
+  });
+
+  it('is told of with each change, once', () => {
+    const record = new TrackRecord();
+    let changes = 0;
+    record.onChange(() => {
+      changes += 1;
+    });
+    record.restore(record.lifetime);
+    record.touch();
+    assert.equal(changes, 0);
+    for (const change of [
+      () => record.sample(1),
+      () => record.sample(2),
+      () => record.succeeded({ inputTokens: 1, outputTokens: 1 }),
+      () => record.used({ inputTokens: 1, outputTokens: 1 }),
+      () => record.failed(),
+      () => record.wentDown('probes'),
+    ]) {
+      const before = record.lifetime;
+      change();
+      assert.notDeepEqual(record.lifetime, before);
+    }
+    assert.equal(changes, 6);
+  });
+});

@@ -18,7 +18,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 function fill(state: State): void {
   replace(state, 'map', documentOf('18446744073709551615', 'm'));
   replace(state, 'keys', documentOf('v1', 'k'));
-  state.writeDailyUse([{ bucket: 'b', day: 1, tokens: 1 }]);
+  state.writeDailyUse([{ budget: 'b', day: 1, tokens: 1 }]);
   state.writeAgents([agent('a')], 1);
 }
 

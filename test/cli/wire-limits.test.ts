@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { heldRooms, limitPorts } from '../../src/cli/wire-limits.ts';
 import { PolicyStore } from '../../src/policy/store.ts';
+import { DailyBudgets } from '../../src/quota/daily-budget.ts';
 import { configOf } from '../config/reading.ts';
 import { registryOf } from '../support/test-agents.ts';
 
@@ -19,14 +20,18 @@ function entering(ports: ReturnType<typeof limitPorts>, promptTokens: number) {
 
 describe('limitPorts()', () => {
   it('gives out the fraction of a budget that the settings say', async () => {
-    const ports = limitPorts(configOf({ args: ['--admit-fraction', '0.5'] }), new AbortController().signal);
+    const ports = limitPorts(
+      configOf({ args: ['--admit-fraction', '0.5'] }),
+      new DailyBudgets(),
+      new AbortController().signal,
+    );
     assert.equal((await entering(ports, 51)).ok, false);
     assert.equal((await entering(ports, 50)).ok, true);
   });
 
   it('lets whoever is parked go when the grace of a shutdown is over, and nobody in after that', async () => {
     const closing = new AbortController();
-    const ports = limitPorts(configOf({ args: ['--admit-park-timeout', '1m'] }), closing.signal);
+    const ports = limitPorts(configOf({ args: ['--admit-park-timeout', '1m'] }), new DailyBudgets(), closing.signal);
     assert.equal((await entering(ports, 1)).ok, true);
     const parked = entering(ports, 1);
     closing.abort();
@@ -38,7 +43,7 @@ describe('limitPorts()', () => {
 
 describe('heldRooms()', () => {
   it('shows what is held beside what may be, by the policy and the healthy agents of each model', async () => {
-    const ports = limitPorts(configOf({}), new AbortController().signal);
+    const ports = limitPorts(configOf({}), new DailyBudgets(), new AbortController().signal);
     const agents = registryOf([{ models: ['m'] }, { models: ['m'] }, { models: ['m'], down: true }], () => 0);
     const policies = new PolicyStore();
     const limits = { ...policies.global.limits, admitBudgetTokens: 100 };

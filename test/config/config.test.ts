@@ -183,6 +183,7 @@ describe('readConfig() chooses the source', () => {
       metrics: { address: ':2112' },
       auth: { mode: 'none', file: undefined, keys: [] },
       redirect: undefined,
+      stateDir: undefined,
       agents: { engines: [], file: undefined, fromFile: [] },
       modelAliases: { file: undefined, table: new Map() },
       policies: { paths: { file: undefined, directory: undefined }, keyed: new Set(), loaded: BUILT_IN_POLICIES },

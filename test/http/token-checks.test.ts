@@ -70,6 +70,18 @@ describe('the ten reasons', () => {
     });
   }
 
+  it('expired, too: what was issued before a start with keys or a map of before, or up to 5 s after it (A15)', async () => {
+    const restarted = (restoredAtMs: number) => siteB({ state: { kept: undefined, restoredAtMs } });
+    for (const [startMs, outcome, counts] of [
+      [NOW_MS - 5_000, '200', {}],
+      [NOW_MS - 4_999, '401 unauthorized', { expired: 1 }],
+    ] as const) {
+      const site = restarted(startMs);
+      assert.ok((await outcomeOf(send(site))).startsWith(outcome));
+      assert.deepEqual(await rejections(site), counted(counts));
+    }
+  });
+
   const pairs = REFUSAL_REASONS.flatMap((first, index) =>
     REFUSAL_REASONS.slice(index + 1).map((second) => [first, second] as const),
   ).filter(([first, second]) => !(first === 'expired' && second === 'clock'));

@@ -153,6 +153,7 @@ export class TokenDesk {
         endpoint: ENDPOINT,
         ownSite: this.#ownSite,
         arrivedMs: this.#nowMs,
+        startedMs: undefined,
         keyMatches: tokenKeyMatches(this.#auth, credentials, this.#nowMs),
       },
       bodyHash: bodyHashOf(client, token !== undefined),

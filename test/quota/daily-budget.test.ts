@@ -222,3 +222,51 @@ describe('DailyBudgets under any interleaving', () => {
       { numRuns: 500 },
     ));
 });
+
+describe('DailyBudgets.onUse() and restore()', () => {
+  const day = Math.floor(NOW_MS / DAY_MS);
+
+  it('tell each change of a use, with what is reserved', () => {
+    const budgets = new DailyBudgets();
+    const told: number[] = [];
+    budgets.onUse((use) => {
+      assert.deepEqual([use.budget, use.day], ['b', day]);
+      told.push(use.tokens);
+    });
+    const first = reserve(budgets, 10, 100);
+    const second = reserve(budgets, 20, 100);
+    first.settle(4);
+    first.settle(9);
+    second.giveBack();
+    assert.ok(!budgets.reserve('b', exactly(99), 100, NOW_MS).ok);
+    assert.deepEqual(told, [10, 30, 24, 4]);
+  });
+
+  it('tell the day of the reservation, also past midnight', () => {
+    const budgets = new DailyBudgets();
+    const days: number[] = [];
+    const held = reserve(budgets, 10, 100, MIDNIGHT_MS - 1);
+    budgets.onUse((use) => days.push(use.day));
+    reserve(budgets, 1, 100, MIDNIGHT_MS);
+    held.settle(10);
+    assert.deepEqual(days, [day + 1, day]);
+  });
+
+  it('take a use up again on its day, and on no other', () => {
+    const budgets = new DailyBudgets();
+    budgets.restore({ budget: 'b', day, tokens: 90 });
+    assert.equal(freeIn(budgets, 100), 10);
+    assert.deepEqual(budgets.reserve('b', exactly(11), 100, NOW_MS), fault({ free: 10, isUsedUp: true }));
+    reserve(budgets, 10, 100).settle(10);
+    assert.equal(freeIn(budgets, 100), 0);
+    assert.equal(freeIn(budgets, 100, MIDNIGHT_MS), 100);
+  });
+
+  it('take up no more budgets of a day than may be held, and none without use', () => {
+    const budgets = new DailyBudgets(2);
+    for (const budget of ['unused', 'a', 'b', 'c'])
+      budgets.restore({ budget, day, tokens: budget === 'unused' ? 0 : 1 });
+    assert.equal(budgets.size, 2);
+    assert.equal(freeIn(budgets, 100), 99);
+  });
+});

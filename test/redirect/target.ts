@@ -23,6 +23,7 @@ export function facts(change: Partial<TargetFacts> = {}): TargetFacts {
     endpoint: '/v1/chat/completions',
     ownSite: site('site-fr-2', 'FR', true),
     arrivedMs: NOW_MS,
+    startedMs: undefined,
     keyMatches: (keyId) => keyId === 'key-abc123',
     ...change,
   };

@@ -96,6 +96,20 @@ describe('the eight checks', () => {
 });
 
 describe('verifyBeforeBody()', () => {
+  const startedMs = claims().issuedMs - 5_000;
+
+  it('refuses as expired what was issued before a start with keys or a map of before, or up to 5 s after it (A15)', () => {
+    assert.equal(verdict({}, { startedMs }), 'accepted');
+    assert.equal(verdict({}, { startedMs: startedMs + 1 }), 'expired');
+    assert.equal(verdict({}, { startedMs: undefined }), 'accepted');
+  });
+
+  it('judges that as part of check 1, before all others (A15, R-112)', () => {
+    const restarted = { startedMs: startedMs + 1, keyMatches: () => false };
+    assert.equal(verdict({ target: siteId('other') }, restarted), 'expired');
+    assert.equal(verdict({ target: siteId('other') }, { ...restarted, startedMs }), 'site');
+  });
+
   for (const { name, reason, text } of NEGATIVE) {
     it(`refuses as ${reason}: ${name} (R-093–R-095)`, () => {
       assert.deepEqual(verifyBeforeBody([text], KEYRING, facts()), {

@@ -30,7 +30,7 @@ const writer = new StateWriter({
 });
 
 for (let number = Number(first); ; number += 1) {
-  writer.noteUse({ bucket: 'b', day: 0, tokens: number });
+  writer.noteUse({ budget: 'b', day: 0, tokens: number });
   await Promise.all([writer.flush(), number % REPLACED_EVERY === 0 ? replace(number) : change(number)]);
   process.stdout.write(`${number}\n`);
   // Lets the line out.

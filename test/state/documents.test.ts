@@ -3,9 +3,14 @@ import { Buffer } from 'node:buffer';
 import { describe, it } from 'node:test';
 import { parseKeyReplacement } from '../../src/auth/key-document.ts';
 import { complete } from '../../src/lib/steps.ts';
+import { parseAllowedDomain } from '../../src/site/allowed-domain.ts';
+import { parseSiblingMap } from '../../src/site/parse-sibling-map.ts';
+import type { SiblingMap } from '../../src/site/sibling-map.ts';
+import { parseSiteId } from '../../src/site/site.ts';
 import { keyPart, keysDocument, mapDocument, readKeys, readMapJson } from '../../src/state/documents.ts';
 import { buildKey } from '../auth/key-builder.ts';
 import { listed } from '../auth/key-entries.ts';
+import { BIG_MAP_SITE, bigMapBytes } from '../support/big-map.ts';
 import { reopened, replace, withDirectory } from './state-fixture.ts';
 
 const PUSHED = complete(
@@ -64,15 +69,28 @@ describe('keysDocument() and readKeys()', () => {
   });
 });
 
+const VERSION = '"version":18446744073709551615,';
+
+function mapOf(json: Uint8Array): SiblingMap {
+  const ownSite = parseSiteId(BIG_MAP_SITE) ?? assert.fail();
+  const domain = parseAllowedDomain('.example.com');
+  const map = complete(parseSiblingMap(json, { ownSite, domains: domain.ok ? [domain.value] : [] }));
+  return map.ok ? map.value : assert.fail(map.fault);
+}
+
 describe('mapDocument() and readMapJson()', () => {
-  for (const bytes of [0, 1, 131_072, 131_073, 1_000_000]) {
-    it(`bring ${bytes} bytes through a restart`, () =>
+  for (const placements of [0, 1, 2_000]) {
+    it(`bring a map of ${placements} placements through a restart, word for word`, () =>
       withDirectory((directory) => {
-        const json = Buffer.alloc(bytes, 'abc');
-        reopened(directory, (state) => replace(state, 'map', mapDocument(2n ** 64n - 1n, json)));
+        const json = Buffer.from(bigMapBytes(1, 'a', placements))
+          .toString()
+          .replace('"version":1,', VERSION);
+        const map = mapOf(Buffer.from(json));
+        reopened(directory, (state) => replace(state, 'map', mapDocument(map)));
         const kept = reopened(directory, (state) => state.readDocument('map')) ?? assert.fail('nothing kept');
         assert.equal(kept.version, '18446744073709551615');
-        assert.ok(Buffer.from(readMapJson(kept)).equals(json));
+        assert.equal(Buffer.from(readMapJson(kept)).toString(), json);
+        assert.equal(mapOf(readMapJson(kept)).contentHash, map.contentHash);
       }));
   }
 });

@@ -32,7 +32,7 @@ function faultOf(directory: string): string {
 function filled(directory: string): string {
   reopened(directory, (state) => {
     replace(state, 'keys', documentOf('v1', 'a'.repeat(200_000)));
-    state.writeDailyUse(Array.from({ length: 2_000 }, (_, index) => ({ bucket: `b${index}`, day: 1, tokens: 1 })));
+    state.writeDailyUse(Array.from({ length: 2_000 }, (_, index) => ({ budget: `b${index}`, day: 1, tokens: 1 })));
   });
   return join(directory, 'state.sqlite');
 }

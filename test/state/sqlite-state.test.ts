@@ -25,19 +25,19 @@ function long(version: string, letter: string): StoredDocument {
 }
 
 describe('SqliteState', () => {
-  it('keeps daily use by bucket and day, the last figure of each', () =>
+  it('keeps daily use by budget and day, the last figure of each', () =>
     withState((state) => {
-      const bucket = 'owner\0model/ü';
+      const budget = 'owner\0model/ü';
       state.writeDailyUse([
-        { bucket, day: 20_000, tokens: 5 },
-        { bucket: 'owner', day: 20_000, tokens: 1 },
-        { bucket, day: 19_999, tokens: 7 },
+        { budget, day: 20_000, tokens: 5 },
+        { budget: 'owner', day: 20_000, tokens: 1 },
+        { budget, day: 19_999, tokens: 7 },
       ]);
-      state.writeDailyUse([{ bucket, day: 20_000, tokens: 2 ** 50 }]);
+      state.writeDailyUse([{ budget, day: 20_000, tokens: 2 ** 50 }]);
       const sorted = [...state.readDailyUse(20_000)].sort((a, b) => a.tokens - b.tokens);
       assert.deepEqual(sorted, [
-        { bucket: 'owner', day: 20_000, tokens: 1 },
-        { bucket, day: 20_000, tokens: 2 ** 50 },
+        { budget: 'owner', day: 20_000, tokens: 1 },
+        { budget, day: 20_000, tokens: 2 ** 50 },
       ]);
       assert.deepEqual(state.readDailyUse(20_001), []);
     }));
@@ -65,7 +65,7 @@ describe('SqliteState', () => {
 
   it('forgets days and agents before the given ones', () =>
     withState((state) => {
-      for (const day of [1, 2, 3]) state.writeDailyUse([{ bucket: 'b', day, tokens: 1 }]);
+      for (const day of [1, 2, 3]) state.writeDailyUse([{ budget: 'b', day, tokens: 1 }]);
       state.writeAgents([agent('before')], 999);
       state.writeAgents([agent('at')], 1_000);
       state.forget(2, 1_000);
@@ -135,8 +135,8 @@ describe('SqliteState', () => {
 
   it('writes all of a transaction or nothing, and can go on after one that failed', () =>
     withState((state) => {
-      const whole = { bucket: 'b', day: 1, tokens: 1 };
-      assert.throws(() => state.writeDailyUse([whole, { bucket: 'c', day: 1, tokens: 0.5 }]));
+      const whole = { budget: 'b', day: 1, tokens: 1 };
+      assert.throws(() => state.writeDailyUse([whole, { budget: 'c', day: 1, tokens: 0.5 }]));
       assert.deepEqual(state.readDailyUse(1), []);
       state.writeDailyUse([whole]);
       assert.deepEqual(state.readDailyUse(1), [whole]);
@@ -164,7 +164,7 @@ describe('SqliteState', () => {
     withState((state) => {
       replace(state, 'keys', documentOf('v1', 'a'));
       replace(state, 'map', documentOf('1', 'm'));
-      state.writeDailyUse([{ bucket: 'b', day: 1, tokens: 1 }]);
+      state.writeDailyUse([{ budget: 'b', day: 1, tokens: 1 }]);
       state.writeAgents([agent('a')], 1);
       state.deleteDocument('map');
       assert.deepEqual([told(state, 'map'), told(state, 'keys')], [undefined, 'v1: a']);
@@ -176,7 +176,7 @@ describe('SqliteState', () => {
     await withDirectory((directory) => {
       reopened(directory, (state) => {
         replace(state, 'keys', documentOf('v1', 'a', 'b'));
-        state.writeDailyUse([{ bucket: 'b', day: 1, tokens: 1 }]);
+        state.writeDailyUse([{ budget: 'b', day: 1, tokens: 1 }]);
       });
       reopened(directory, (state) => {
         assert.equal(told(state, 'keys'), 'v1: a,b');

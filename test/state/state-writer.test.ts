@@ -50,8 +50,8 @@ function site(state: State) {
     onFailure: (reason, isNews) => troubles.push(`${isNews ? 'news' : 'again'}: ${reason}`),
     onRecovery: () => troubles.push('recovered'),
   });
-  const tokensOf = (bucket: string): number | undefined =>
-    state.readDailyUse(TODAY).find((use) => use.bucket === bucket)?.tokens;
+  const tokensOf = (budget: string): number | undefined =>
+    state.readDailyUse(TODAY).find((use) => use.budget === budget)?.tokens;
   /** Past the next flush, and through it. */
   const pass = async (): Promise<void> => {
     timers.advance(FLUSH_MS);
@@ -88,8 +88,8 @@ function guard(state: State, disk: Disk, onClose: () => void): State {
   };
 }
 
-function use(bucket: string, tokens: number, day = TODAY) {
-  return { bucket, day, tokens };
+function use(budget: string, tokens: number, day = TODAY) {
+  return { budget, day, tokens };
 }
 
 describe('StateWriter', () => {
@@ -151,8 +151,8 @@ describe('StateWriter', () => {
       await pass();
       disk.isFull = false;
       await pass();
-      const buckets = new Set(state.readDailyUse(TODAY).map(({ bucket }) => bucket));
-      assert.deepEqual([buckets.size, buckets.has('b0'), buckets.has('b1')], [PENDING_MAX, false, true]);
+      const budgets = new Set(state.readDailyUse(TODAY).map(({ budget }) => budget));
+      assert.deepEqual([budgets.size, budgets.has('b0'), budgets.has('b1')], [PENDING_MAX, false, true]);
     }));
 
   it('saves a replaced document at once, as it is held then', () =>

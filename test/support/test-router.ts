@@ -76,6 +76,7 @@ export interface TestRouterSettings extends RedirectSettings, LimitSettings {
   readonly stallTimers?: Timers;
   /** Keys beside {@link KEYS}: their secret, and the fields of an entry that differ from a plain enabled key. */
   readonly extraKeys?: readonly ExtraKey[];
+  readonly state?: Pick<RouterPorts, 'kept' | 'restoredAtMs'>;
   /** As after a start: nobody has pushed a key. */
   readonly isWithoutKeys?: boolean;
   readonly isAdminInsecure?: boolean;
@@ -152,6 +153,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
         ? { mode: 'insecure' }
         : { mode: 'api-key', keys: must(parseAdminKeys(ADMIN_KEY)) },
     redirect,
+    ...(settings.state ?? { kept: undefined, restoredAtMs: undefined }),
     agents,
     registrations: new RegistrationStream(),
     aliases: new AliasStore(new Map(Object.entries(settings.aliases ?? {}))),

@@ -55,6 +55,7 @@ async function acceptKey(ports: RouterPorts, registry: KeyRegistry, id: string, 
   if (!put.ok) return put.fault.reason === 'stale' ? stale(put.fault.currentVersion) : reject(ports, whyNot(put.fault));
   ports.log.info('Put API key', { id, version });
   if (wasWaiting) ports.log.info('Ready: the first API keys are there');
+  await ports.kept?.keyChanged(id);
   return jsonResponse(200, { ok: true });
 }
 
@@ -63,11 +64,15 @@ export function deleteKey(ports: RouterPorts): OneKey {
   return async (c) => {
     const registry = registryOf(ports);
     if (registry === undefined) return adminError(501, INACTIVE);
-    return (await ports.limitWrites.run(0, async () => removeKey(ports, registry, c))) ?? TOO_MANY_WRITES();
+    return (await ports.limitWrites.run(0, () => removeKey(ports, registry, c))) ?? TOO_MANY_WRITES();
   };
 }
 
-function removeKey(ports: RouterPorts, registry: KeyRegistry, c: Context<RouterEnv, '/admin/api-keys/:id'>): Response {
+async function removeKey(
+  ports: RouterPorts,
+  registry: KeyRegistry,
+  c: Context<RouterEnv, '/admin/api-keys/:id'>,
+): Promise<Response> {
   const version = c.req.query('version') ?? '';
   const id = c.req.param('id');
   if (!isKeyVersion(version)) return adminError(400, 'version: must be in the query, Unicode text of 1 to 256 bytes');
@@ -75,6 +80,7 @@ function removeKey(ports: RouterPorts, registry: KeyRegistry, c: Context<RouterE
   const deleted = registry.delete(version, id);
   if (!deleted.ok) return stale(deleted.fault.currentVersion);
   ports.log.info('Deleted API key', { id, version, was_there: deleted.value });
+  await ports.kept?.keyChanged(id);
   return jsonResponse(200, { ok: true });
 }
 

@@ -46,6 +46,7 @@ async function acceptKeys(ports: RouterPorts, registry: KeyRegistry, body: Uint8
   }
   ports.log.info('Replaced API keys', { version, count: replaced.value });
   if (wasWaiting) ports.log.info('Ready: the first API keys are there');
+  await ports.kept?.keysReplaced();
   return jsonResponse(200, { ok: true, count: replaced.value });
 }
 

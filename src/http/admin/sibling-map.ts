@@ -51,10 +51,10 @@ async function acceptPush(ports: RouterPorts, redirect: RedirectSite, body: Uint
 }
 
 /**
- * In one go: the version is compared with the one held now, whatever was held when the push came in. The JSON is made
+ * In one go up to the last line: the version is compared with the one held now, whatever was held when the push came in. The JSON is made
  * by hand, because a version up to 2^64−1 must keep its digits (D-58).
  */
-function replaceMap(ports: RouterPorts, redirect: RedirectSite, map: SiblingMap): Response {
+async function replaceMap(ports: RouterPorts, redirect: RedirectSite, map: SiblingMap): Promise<Response> {
   const { version, sites } = map;
   const before = redirect.maps.current();
   const replaced = redirect.maps.replace(map);
@@ -70,6 +70,7 @@ function replaceMap(ports: RouterPorts, redirect: RedirectSite, map: SiblingMap)
   }
   for (const warning of warnAboutMap(map, ports.nowMs())) ports.log.warn(warning);
   warnOfHiddenAliases(ports);
+  await ports.kept?.mapReplaced();
   return jsonText(200, `{"ok":true,"version":${version}}`);
 }
 
