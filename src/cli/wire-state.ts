@@ -45,7 +45,7 @@ export function keepState(state: State | undefined, { ports, tokens }: Kept): Ke
   const writer = new StateWriter({
     state,
     after: systemTimers.after,
-    turns: (steps) => ports.turns.complete(steps),
+    pause: () => ports.turns.pause(),
     nowMs: ports.nowMs,
     documents: { keys: () => heldKeys(ports), map: () => heldMap(ports) },
     ...tellOf(ports),

@@ -81,16 +81,20 @@ function openFile(path: string, migrations: readonly string[]): SqliteState {
   closeSync(openSync(path, 'a', FILE_MODE));
   chmodSync(path, FILE_MODE);
   const database = new DatabaseSync(path);
+  let state: SqliteState | undefined;
   try {
     // Exclusive: a second router on the same directory must not take turns with this one.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     const check = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
     if (check !== 'ok') throw new Error(String(check));
-    const state = new SqliteState(migrated(database, migrations));
+    migrated(database, migrations);
+    // What a crash left; nobody is held up yet. From here on the state says when to wait for the disk.
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF');
+    state = new SqliteState(database, { main: openSync(path, 'r'), log: openSync(`${path}-wal`, 'r') });
     readOnce(state);
     return state;
   } catch (error) {
-    database.close();
+    (state ?? database).close();
     throw error;
   }
 }

@@ -1,7 +1,9 @@
 // The state in SQLite, through `node:sqlite`, which both runtimes have. No transaction outlives a call, so steps of one
 // document and small writes can take turns.
 
+import { closeSync, fstatSync, fsync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import type { Steps } from '../lib/steps.ts';
 import { decodeUtf8, encodeUtf8 } from '../lib/utf8.ts';
 import type { DailyUse } from '../quota/daily-budget.ts';
@@ -18,14 +20,28 @@ const DELETE_PART = 'DELETE FROM part WHERE document = ? AND generation = ? AND 
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** Descriptors. They stay open as long as the database: a process that closes one loses its locks on the file (POSIX). */
+export interface StateFiles {
+  readonly main: number;
+  readonly log: number;
+}
+
+const sync = promisify(fsync);
+
 export class SqliteState implements State {
   readonly #database: DatabaseSync;
   /** By SQL text, of which there is a fixed number. */
   readonly #statements = new Map<string, StatementSync>();
 
-  /** `database` has the tables of schema.ts, and is this object's alone. */
-  constructor(database: DatabaseSync) {
+  readonly #files: StateFiles | undefined;
+
+  /**
+   * `database` has the tables of schema.ts, and is this object's alone. On a disk it has a write-ahead log, and syncs and
+   * empties it only at {@link checkpoint}; `files` are those of both. Undefined: it is in memory.
+   */
+  constructor(database: DatabaseSync, files?: StateFiles) {
     this.#database = database;
+    this.#files = files;
   }
 
   readDailyUse(day: number): readonly DailyUse[] {
@@ -88,7 +104,10 @@ export class SqliteState implements State {
       yield;
     }
     this.#setDocument(name, version, generation);
-    yield* this.#dropOthers(name, generation);
+  }
+
+  *sweepDocument(name: DocumentName): Steps<void> {
+    yield* this.#dropOthers(name, this.#generationOf(name));
   }
 
   changePart(name: DocumentName, version: string, part: string, body: Uint8Array | undefined): void {
@@ -119,8 +138,27 @@ export class SqliteState implements State {
     this.#run('DELETE FROM agent WHERE written_ms < ?', agentsMs);
   }
 
+  logBytes(): number {
+    return this.#files === undefined ? 0 : fstatSync(this.#files.log).size;
+  }
+
+  /**
+   * The order is SQLite's own, but that it would wait in place: the log is on the disk before pages of the file change,
+   * and these are before the log is emptied.
+   */
+  async checkpoint(): Promise<void> {
+    if (this.#files === undefined) return;
+    await sync(this.#files.log);
+    this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    await sync(this.#files.main);
+    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
   close(): void {
     this.#database.close();
+    if (this.#files === undefined) return;
+    closeSync(this.#files.log);
+    closeSync(this.#files.main);
   }
 
   /** 0 before the first replacement. */

@@ -11,6 +11,11 @@ export const FLUSH_MS = 1_000;
 /** Rows of one transaction: some 5 ms. */
 const ROWS_PER_STEP = 1_000;
 
+/** Of the log, before it is emptied while nobody waits; */
+export const LOG_MAX_BYTES = 8 * 1024 * 1024;
+/** and while a large document is being written: some 20 ms of copying. */
+const LOG_FULL_BYTES = 32 * 1024 * 1024;
+
 /** Budgets and agents that may wait to be written, when the disk takes none; of more, the oldest are not written. */
 export const PENDING_MAX = 100_000;
 
@@ -23,8 +28,8 @@ export interface WriterPorts {
   readonly state: State;
   /** Runs once after `delayMs`. */
   readonly after: (delayMs: number, run: () => void) => () => void;
-  /** Runs long work beside requests. Rejects when a step throws. */
-  readonly turns: <Value>(steps: Steps<Value>) => Promise<Value>;
+  /** Lets requests in between two pieces of work. */
+  readonly pause: () => Promise<void>;
   /** Unix ms. */
   readonly nowMs: () => number;
   /** The whole document as it is held now; undefined when there is none. */
@@ -41,10 +46,15 @@ export class StateWriter {
   readonly #agents = new Map<string, AgentCounters>();
   /** Documents of which the file has an older state, because a write failed. */
   readonly #stale = new Set<DocumentName>();
+  /** Documents that were replaced, and what was before takes room. */
+  readonly #unswept = new Set<DocumentName>();
   /** The end of the last write that was asked for: one at a time, in order. */
   #last: Promise<unknown> = Promise.resolve();
   #cancelFlush: (() => void) | undefined;
+  /** Since the last recovery, and in all. */
   #hasFailed = false;
+  #failures = 0;
+  #isTidy = true;
   #isClosed = false;
   #forgotDay = 0;
 
@@ -72,7 +82,7 @@ export class StateWriter {
   partChanged(name: DocumentName, version: string, part: string, body: Uint8Array | undefined): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#stale.has(name)) return this.#writeDocument(name);
-      const isWritten = await this.#write(() => this.#ports.state.changePart(name, version, part, body));
+      const isWritten = await this.#write(once(() => this.#ports.state.changePart(name, version, part, body)));
       if (!isWritten) this.#becomeStale(name);
     });
   }
@@ -87,13 +97,43 @@ export class StateWriter {
     this.#isClosed = true;
     this.#cancelFlush?.();
     await this.flush();
+    await this.#last;
+    await this.#tidy(0);
     this.#ports.state.close();
   }
 
   #inTurn(write: () => Promise<void>): Promise<void> {
-    const turn = this.#last.then(write);
-    this.#last = turn;
+    const turn = this.#last.then(async () => {
+      const failures = this.#failures;
+      await write();
+      if (this.#failures === failures) this.#recover();
+    });
+    // Nobody waits for that but the next write.
+    this.#last = turn.then(() => this.#tidy(LOG_MAX_BYTES));
     return turn;
+  }
+
+  /** Frees the room of what was replaced, and empties a log that is longer than `logBytes`. */
+  async #tidy(logBytes: number): Promise<void> {
+    const shorten = () => this.#shorten(logBytes);
+    this.#isTidy = await this.#attempt(shorten);
+    for (const name of this.#unswept) {
+      this.#unswept.delete(name);
+      await this.#write(this.#ports.state.sweepDocument(name));
+      this.#isTidy = await this.#attempt(shorten);
+    }
+  }
+
+  async #shorten(logBytes: number): Promise<void> {
+    const { state } = this.#ports;
+    if (state.logBytes() > logBytes) await state.checkpoint();
+  }
+
+  /** A turn went well: told when others did not, unless there still is what only a larger write can save. */
+  #recover(): void {
+    if (!this.#hasFailed || this.#stale.size > 0 || !this.#isTidy) return;
+    this.#hasFailed = false;
+    this.#ports.onRecovery();
   }
 
   async #flush(): Promise<void> {
@@ -114,7 +154,7 @@ export class StateWriter {
     pending.clear();
     for (let start = 0; start < rows.length; start += ROWS_PER_STEP) {
       const some = rows.slice(start, start + ROWS_PER_STEP).map(([, row]) => row);
-      if (await this.#write(() => write(some))) continue;
+      if (await this.#write(once(() => write(some)))) continue;
       const newer = [...pending];
       pending.clear();
       for (const [key, row] of [...rows.slice(start), ...newer]) note(pending, key, row);
@@ -128,38 +168,43 @@ export class StateWriter {
     const { state, nowMs } = this.#ports;
     const day = Math.floor(nowMs() / DAY_MS);
     if (day === this.#forgotDay) return;
-    const isWritten = await this.#write(() => state.forget(day - DAYS_KEPT + 1, nowMs() - AGENTS_KEPT_MS));
+    const isWritten = await this.#write(once(() => state.forget(day - DAYS_KEPT + 1, nowMs() - AGENTS_KEPT_MS)));
     if (isWritten) this.#forgotDay = day;
   }
 
   async #writeDocument(name: DocumentName): Promise<void> {
     const { state, documents } = this.#ports;
     const document = documents[name]();
-    const isWritten = await this.#attempt(
+    const isWritten = await this.#write(
       document === undefined
         ? once(() => state.deleteDocument(name))
         : // A reading of what is held now, so that a retry never writes what was replaced meanwhile.
           state.replaceDocument(name, document),
     );
-    if (isWritten) this.#stale.delete(name);
-    else this.#becomeStale(name);
+    if (!isWritten) return this.#becomeStale(name);
+    this.#stale.delete(name);
+    this.#unswept.add(name);
   }
 
-  #write(write: () => void): Promise<boolean> {
-    return this.#attempt(once(write));
+  #write(steps: Steps<void>): Promise<boolean> {
+    return this.#attempt(async () => {
+      while (steps.next().done !== true) {
+        await this.#ports.pause();
+        await this.#shorten(LOG_FULL_BYTES);
+      }
+    });
   }
 
-  async #attempt(steps: Steps<void>): Promise<boolean> {
-    const { turns, onFailure, onRecovery } = this.#ports;
+  async #attempt(run: () => Promise<void>): Promise<boolean> {
+    const { onFailure } = this.#ports;
     try {
-      await turns(steps);
+      await run();
     } catch (error) {
       onFailure(error instanceof Error ? error.message : String(error), !this.#hasFailed);
       this.#hasFailed = true;
+      this.#failures += 1;
       return false;
     }
-    if (this.#hasFailed) onRecovery();
-    this.#hasFailed = false;
     return true;
   }
 

@@ -50,11 +50,20 @@ export interface State {
    * a document at a time.
    */
   replaceDocument(name: DocumentName, document: StoredDocument): Steps<void>;
+  /** Frees the room of what was replaced; the next replacement would do it, too. */
+  sweepDocument(name: DocumentName): Steps<void>;
   /** Adds, replaces or, with an undefined body, takes out one part, and sets the version. */
   changePart(name: DocumentName, version: string, part: string, body: Uint8Array | undefined): void;
   deleteDocument(name: DocumentName): void;
   deleteCounters(): void;
   /** Drops days before `day`, and agents that were last written before `agentsMs`. */
   forget(day: number, agentsMs: number): void;
+  /** Bytes that were written since the last checkpoint, and the room that they take. */
+  logBytes(): number;
+  /**
+   * Brings what was written to the disk, against a loss of power, and empties the log. It waits for the disk without
+   * holding anything up; nothing may be written meanwhile.
+   */
+  checkpoint(): Promise<void>;
   close(): void;
 }

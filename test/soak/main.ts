@@ -6,11 +6,13 @@ import { crowdOfStreams } from './crowd.ts';
 import { engineReturns } from './engine-returns.ts';
 import { slowReader } from './flood.ts';
 import { idleCloses } from './idle-closes.ts';
-import { mapPushes } from './map-pushes.ts';
+import { keptKeyPushes, keyPushes } from './key-pushes.ts';
+import { keptMapPushes, mapPushes } from './map-pushes.ts';
 import { pacedStreams } from './paced-streams.ts';
 import { manyRedirects } from './redirects.ts';
 import { idleSiblings } from './siblings.ts';
 import { longSilence, silence, silentBody } from './silence.ts';
+import { stateCrashes } from './state-crashes.ts';
 import { graceEnds } from './stop.ts';
 
 interface Check {
@@ -22,9 +24,13 @@ interface Check {
 /** They run one after another, each with the machine to itself: what they measure are times and memory. */
 const ALONE: readonly Check[] = [
   { name: 'ten maps of 16 MiB stall no request for more than 50 ms (R-163)', run: mapPushes },
+  { name: 'the same with a state directory', run: keptMapPushes },
+  { name: '50,000 keys are replaced in 1 s, and stall no request for more than 50 ms', run: keyPushes },
+  { name: 'the same with a state directory', run: keptKeyPushes },
   { name: '1,000 bodies of 10 MB at once', run: manyBodies },
   { name: '1,000 streams of 5 chunks a second keep their pace', run: pacedStreams },
   { name: '200 MB to a client that does not read, and then reads', run: slowReader },
+  { name: 'a router killed 25 times has what it answered, whole', run: stateCrashes },
   { name: 'one of three engines dies under load and returns', run: engineReturns },
 ];
 

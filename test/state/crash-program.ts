@@ -17,12 +17,7 @@ const held: { keys: StoredDocument | undefined } = { keys: undefined };
 const writer = new StateWriter({
   state: opened.value.state,
   after: () => () => undefined,
-  turns: async (steps) => {
-    for (let step = steps.next(); ; step = steps.next()) {
-      if (step.done === true) return step.value;
-      await Promise.resolve();
-    }
-  },
+  pause: () => Promise.resolve(),
   nowMs: () => 0,
   documents: { keys: () => held.keys, map: () => undefined },
   onFailure: (reason) => process.stderr.write(`${reason}\n`),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
-import { statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { AGENTS_MAX } from '../../src/state/sqlite-state.ts';
@@ -106,7 +106,7 @@ describe('SqliteState', () => {
           'never of two versions',
         );
       }
-      assert.ok(pauses >= 5, `${pauses} pauses`);
+      assert.ok(pauses >= 4, `${pauses} pauses`);
       assert.equal(state.readDocument('keys')?.version, 'v2');
     }));
 
@@ -119,6 +119,17 @@ describe('SqliteState', () => {
       assert.equal(told(state, 'keys'), 'v1: a');
       replace(state, 'keys', documentOf('v3', 'c'));
       assert.equal(told(state, 'keys'), 'v3: c', 'without what the other had written');
+    }));
+
+  it('frees the room of what was replaced when it is swept, in steps', () =>
+    withState((state) => {
+      replace(state, 'keys', long('v1', 'a'));
+      replace(state, 'keys', documentOf('v2', 'b'));
+      let pauses = 0;
+      for (const steps = state.sweepDocument('keys'); steps.next().done !== true; ) pauses += 1;
+      assert.equal(pauses, 3, '1,000 parts');
+      assert.equal([...state.sweepDocument('keys')].length, 0);
+      assert.equal(told(state, 'keys'), 'v2: b');
     }));
 
   it('writes nothing of a document whose parts throw', () =>
@@ -184,6 +195,29 @@ describe('SqliteState', () => {
       });
     });
   });
+
+  it('empties its log at a checkpoint, and only then: what it waits for must hold nothing up', () =>
+    withDirectory(async (directory) => {
+      const { state } = opened(directory);
+      for (let count = 0; count < 10; count += 1) replace(state, 'keys', long(`v${count}`, 'a'));
+      assert.ok(state.logBytes() > 5 * 1_048_576, `${state.logBytes()} bytes`);
+      await state.checkpoint();
+      assert.equal(state.logBytes(), 0);
+      // Without the log, as if the rest had not come to the disk.
+      const copy = mkdtempSync(join(directory, 'copy-'));
+      copyFileSync(join(directory, 'state.sqlite'), join(copy, 'state.sqlite'));
+      assert.equal(
+        reopened(copy, (other) => other.readDocument('keys')?.version),
+        'v9',
+      );
+      replace(state, 'keys', documentOf('v10', 'b'));
+      assert.ok(state.logBytes() > 0);
+      state.close();
+      assert.equal(
+        reopened(directory, (other) => told(other, 'keys')),
+        'v10: b',
+      );
+    }));
 
   it('has a file no larger for many replacements', () =>
     withDirectory((directory) => {

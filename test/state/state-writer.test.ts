@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { describe, it } from 'node:test';
 import { complete } from '../../src/lib/steps.ts';
 import type { DocumentName, State, StoredDocument } from '../../src/state/state.ts';
-import { FLUSH_MS, PENDING_MAX, StateWriter } from '../../src/state/state-writer.ts';
+import { FLUSH_MS, LOG_MAX_BYTES, PENDING_MAX, StateWriter } from '../../src/state/state-writer.ts';
 import { FakeTimers } from '../agents/fake-timers.ts';
 import { agent, documentOf, opened, told, withDirectory } from './state-fixture.ts';
 
@@ -12,7 +12,12 @@ const TODAY = 20_000;
 
 interface Disk {
   isFull: boolean;
+  /** Has room for all but this document. */
+  isFullFor?: DocumentName;
   writes: number;
+  /** In place of the file's own. */
+  logBytes?: number;
+  checkpoint?: () => Promise<void>;
   /** What happens while something is being written. */
   meanwhile?: () => void;
 }
@@ -28,7 +33,7 @@ function withWriter(test: (at: ReturnType<typeof site>) => Promise<void>): Promi
     const { state } = opened(directory);
     const at = site(state);
     await test(at);
-    if (!at.isClosed()) state.close();
+    if (!at.isClosed()) await at.writer.close();
   });
 }
 
@@ -44,7 +49,7 @@ function site(state: State) {
   const writer = new StateWriter({
     state: guarded,
     after: (delayMs, run) => timers.after(delayMs, run),
-    turns: async (steps) => complete(steps),
+    pause: () => Promise.resolve(),
     nowMs: () => TODAY * DAY_MS + timers.monotonicMs(),
     documents: { keys: () => held.keys, map: () => held.map },
     onFailure: (reason, isNews) => troubles.push(`${isNews ? 'news' : 'again'}: ${reason}`),
@@ -74,6 +79,7 @@ function guard(state: State, disk: Disk, onClose: () => void): State {
     writeDailyUse: (uses) => write(() => state.writeDailyUse(uses)),
     writeAgents: (agents, nowMs) => write(() => state.writeAgents(agents, nowMs)),
     replaceDocument: function* (name: DocumentName, document) {
+      if (disk.isFullFor === name) throw new Error('database or disk is full');
       write(() => complete(state.replaceDocument(name, document)));
       yield;
     },
@@ -81,6 +87,11 @@ function guard(state: State, disk: Disk, onClose: () => void): State {
     deleteDocument: (name) => write(() => state.deleteDocument(name)),
     deleteCounters: () => write(() => state.deleteCounters()),
     forget: (day, agentsMs) => write(() => state.forget(day, agentsMs)),
+    sweepDocument: function* (name) {
+      write(() => complete(state.sweepDocument(name)));
+    },
+    logBytes: () => disk.logBytes ?? state.logBytes(),
+    checkpoint: () => disk.checkpoint?.() ?? state.checkpoint(),
     close: () => {
       onClose();
       state.close();
@@ -129,6 +140,23 @@ describe('StateWriter', () => {
       disk.isFull = false;
       await pass();
       assert.equal(tokensOf('b'), 2);
+      assert.deepEqual(troubles, ['recovered']);
+    }));
+
+  it('does not call it a recovery while a document is still not written', () =>
+    withWriter(async ({ writer, held, disk, troubles, pass }) => {
+      held.keys = documentOf('1', 'k');
+      held.map = documentOf('1', 'm');
+      disk.isFullFor = 'map';
+      await writer.replaced('map');
+      writer.noteUse(use('b', 1));
+      await pass();
+      await writer.replaced('keys');
+      const [first, ...others] = troubles.splice(0);
+      assert.equal(first, 'news: database or disk is full');
+      assert.deepEqual([...new Set(others)], ['again: database or disk is full']);
+      delete disk.isFullFor;
+      await pass();
       assert.deepEqual(troubles, ['recovered']);
     }));
 
@@ -196,6 +224,44 @@ describe('StateWriter', () => {
       disk.isFull = false;
       await pass();
       assert.equal(told(state, 'map'), '1: m');
+    }));
+
+  it('answers before it tidies up, and writes nothing more until it has', () =>
+    withWriter(async ({ writer, held, state, disk }) => {
+      let goOn: () => void = () => undefined;
+      disk.checkpoint = () =>
+        new Promise((resolve) => {
+          goOn = resolve;
+        });
+      disk.logBytes = LOG_MAX_BYTES + 1;
+      held.keys = documentOf('v1', 'a');
+      await writer.replaced('keys');
+      held.keys = documentOf('v2', 'b');
+      const second = writer.replaced('keys');
+      for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+      assert.equal(told(state, 'keys'), 'v1: a');
+      delete disk.checkpoint;
+      goOn();
+      await second;
+      assert.equal(told(state, 'keys'), 'v2: b');
+    }));
+
+  it('counts a checkpoint that fails, and goes on', () =>
+    withWriter(async ({ writer, held, state, disk, troubles }) => {
+      disk.checkpoint = () => Promise.reject(new Error('EIO'));
+      disk.logBytes = LOG_MAX_BYTES + 1;
+      for (const version of ['v1', 'v2', 'v3']) {
+        held.keys = documentOf(version, 'a');
+        await writer.replaced('keys');
+      }
+      assert.equal(told(state, 'keys'), 'v3: a');
+      assert.equal(troubles[0], 'news: EIO');
+      assert.deepEqual([...new Set(troubles.slice(1))], ['again: EIO']);
+      delete disk.checkpoint;
+      await writer.flush();
+      await writer.flush();
+      assert.equal(troubles.at(-1), 'recovered');
+      assert.equal(troubles.filter((line) => line === 'recovered').length, 1);
     }));
 
   it('clears what is too old once a day', () =>
