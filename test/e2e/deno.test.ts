@@ -2,7 +2,9 @@
 // `Runtime` is more than a file that compiles.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bytes, type Engine, startEngine as startProvider, stopEngines } from '../dispatch/engines.ts';
@@ -88,6 +90,45 @@ describe('The source on Deno', () => {
   it('counts the bytes of a body itself', async () => {
     const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', body: 'x'.repeat(10_485_761) });
     assert.equal(answer.status, 413);
+  });
+
+  it('keeps its state over a restart, with the permission to write there (docs/state.md)', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'state-deno-'));
+    const allowed = [
+      'node_modules/.bin/deno',
+      'run',
+      '--unstable-no-legacy-abort',
+      '-A',
+      '--quiet',
+      'src/main.deno.ts',
+    ];
+    const flags = ['--http-port', '127.0.0.1:0', '--metrics-port', '127.0.0.1:0', '--auth-mode', 'dynamic'];
+    const life = async (
+      live: (admin: (method: string, path: string, body?: string) => Promise<string>) => Promise<void>,
+    ) => {
+      const env = { ...BARE_ENV, DENO_NO_UPDATE_CHECK: '1', HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY };
+      const kept = start([...allowed, ...flags, '--state-dir', directory], env, ROOT);
+      const at = (await kept.line((text) => text.startsWith('listening http '))).slice('listening http '.length);
+      await live(async (method, path, body) => {
+        const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+        const answer = await fetch(at + path, { method, headers, ...(body === undefined ? {} : { body }) });
+        return `${answer.status} ${await answer.text()}`;
+      });
+      await kept.kill();
+      assert.deepEqual(
+        kept.stderr.filter((line) => line.includes(' ERROR ')),
+        [],
+      );
+    };
+    const keys = { version: '7', keys: [{ id: 'a', key_hash: 'a'.repeat(64), owner: 'o', name: 'n' }] };
+    await life(async (admin) => {
+      assert.match(await admin('POST', '/admin/api-keys/replace', JSON.stringify(keys)), /^200 /);
+    });
+    await life(async (admin) => {
+      assert.equal(await admin('GET', '/admin/api-keys/version'), '200 {"version":"7","count":1}');
+      assert.match(await admin('GET', '/health/ready'), /^200 /);
+    });
+    rmSync(directory, { recursive: true });
   });
 
   it('writes an access line and ends with 0 on SIGTERM', async () => {

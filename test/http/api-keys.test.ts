@@ -114,6 +114,25 @@ describe('POST /admin/api-keys/replace', () => {
     assert.equal(await models(site, 'sk-last'), 200);
   });
 
+  it('lets requests in between entries, with the old keys until the last, and then with the new ones (R-163)', async () => {
+    const site = createTestRouter();
+    pauseAtEachStep(site);
+    const many = Array.from({ length: 500 }, (_, index) => entry(`many-${index}`));
+    let isOver = false;
+    const pushing = replace(site, { version: '2', keys: many }).finally(() => {
+      isOver = true;
+    });
+    const seen: string[] = [];
+    while (!isOver) {
+      seen.push([await models(site, KEYS['key-1']), await models(site, 'sk-many-499')].join());
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    assert.match(await pushing, /^200 /);
+    seen.push([await models(site, KEYS['key-1']), await models(site, 'sk-many-499')].join());
+    assert.deepEqual([...new Set(seen)], ['200,401', '401,200']);
+    assert.ok(seen.length >= 100, `${seen.length} looks`);
+  });
+
   it('is a 503 when four of the largest are under way, and keeps the keys', async () => {
     const site = createTestRouter();
     pauseAtEachStep(site);

@@ -24,8 +24,12 @@ const KEYS = 1_000;
 const PLACEMENTS = 2_000;
 /** All keys at every so many versions, one key at the others. */
 const REPLACED_EVERY = 5;
-/** Counters are flushed every second; and a busy machine is slow. */
+/** Use and counters are flushed every second; and a busy machine is slow. */
 const FLUSH_MS = 2_000;
+/** More than is ever used, so that the headers tell what was. */
+const TOKENS_PER_DAY = 1_000_000_000_000;
+/** More than a request reserves. */
+const RESERVED_MAX = 10_000;
 
 /** Versions of one document: the last that was sent, and the last that was answered. */
 interface Pushed {
@@ -37,39 +41,72 @@ interface Life {
   readonly keys: Pushed;
   readonly map: Pushed;
   asked: number;
-  /** When each answer was complete. */
-  readonly servedMs: number[];
+  readonly served: Served[];
+}
+
+interface Served {
+  /** When the answer was complete. */
+  readonly atMs: number;
+  readonly tokens: number;
 }
 
 /** One life for each time, after which the router is killed. Resolves with what happened, in a few words. */
 export async function crash(livesMs: readonly number[]): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'state-crash-'));
   const engine = await startEngine({ name: 'e', models: ['chat'] });
-  const total = { pushes: 0, served: 0 };
   let router = await startOn(directory, engine);
+  let [pushes, answers] = [0, 0];
   try {
     await push(router, 'POST', 'api-keys/replace', allKeys(0));
+    let before = await figures(router);
     for (const lifeMs of livesMs) {
-      const before = await successes(router);
-      const held = { keys: await heldKeys(router), map: await heldMap(router) };
-      const { life, killedMs } = await live(router, held, lifeMs);
+      const { life, killedMs } = await live(router, before, lifeMs);
       router = await startOn(directory, engine);
-      assert.deepEqual(
-        router.stderr.filter((line) => line.includes(' ERROR ')),
-        [],
-      );
-      assertWithin('keys', await heldKeys(router), life.keys);
-      assertWithin('map', await heldMap(router), life.map);
-      const [after, due] = [await successes(router), life.servedMs.filter((ms) => ms < killedMs - FLUSH_MS).length];
-      assert.ok(after >= before + due && after <= before + life.asked, `${before} and ${due} became ${after}`);
-      total.pushes += life.keys.answered - held.keys + life.map.answered - held.map;
-      total.served += life.servedMs.length;
+      const after = await figures(router);
+      check(life, killedMs, before, after);
+      pushes += life.keys.answered - before.keys + life.map.answered - before.map;
+      answers += life.served.length;
+      before = after;
     }
   } finally {
     await Promise.all([router.kill(), engine.kill()]);
     rmSync(directory, { recursive: true });
   }
-  return `${total.pushes} pushes and ${total.served} answers in ${livesMs.length} lives`;
+  return `${pushes} pushes and ${answers} answers in ${livesMs.length} lives`;
+}
+
+/** What a router begins its life with. */
+interface Figures {
+  readonly keys: number;
+  readonly map: number;
+  readonly successes: number;
+  /** Tokens of the day. */
+  readonly used: number;
+  readonly day: number;
+}
+
+async function figures(router: RouterProcess): Promise<Figures> {
+  assert.deepEqual(
+    router.stderr.filter((line) => line.includes(' ERROR ')),
+    [],
+  );
+  await untilServing(router, ['chat'], { headers: CALLER });
+  const held = { keys: await heldKeys(router), map: await heldMap(router), successes: await successes(router) };
+  const { remaining, tokens } = await askOnce(router);
+  return { ...held, used: TOKENS_PER_DAY - remaining - tokens, day: Math.floor(Date.now() / 86_400_000) };
+}
+
+/** All that was answered is there, and all use and counters but those of the last flush. */
+function check(life: Life, killedMs: number, before: Figures, after: Figures): void {
+  assertBetween('version of keys', life.keys.answered, after.keys, life.keys.sent);
+  assertBetween('version of the map', life.map.answered, after.map, life.map.sent);
+  const due = life.served.filter(({ atMs }) => atMs < killedMs - FLUSH_MS);
+  // And the one of the figures.
+  const asked = life.asked + 1;
+  assertBetween('answers', before.successes + due.length, after.successes, before.successes + asked);
+  if (before.day !== after.day) return;
+  const dueTokens = due.reduce((sum, { tokens }) => sum + tokens, before.used);
+  assertBetween('tokens', dueTokens, after.used, before.used + asked * RESERVED_MAX);
 }
 
 async function startOn(directory: string, engine: EngineProcess): Promise<RouterProcess> {
@@ -79,14 +116,13 @@ async function startOn(directory: string, engine: EngineProcess): Promise<Router
 }
 
 /** Pushes and asks until it is killed. */
-async function live(router: RouterProcess, held: { keys: number; map: number }, lifeMs: number) {
+async function live(router: RouterProcess, held: Figures, lifeMs: number) {
   const life: Life = {
     keys: { sent: held.keys, answered: held.keys },
     map: { sent: held.map, answered: held.map },
     asked: 0,
-    servedMs: [],
+    served: [],
   };
-  await untilServing(router, ['chat'], { headers: CALLER });
   const work = Promise.allSettled([
     pushKeys(router, life.keys),
     pushMaps(router, life.map),
@@ -121,14 +157,19 @@ async function pushMaps(router: RouterProcess, pushed: Pushed): Promise<never> {
 }
 
 async function ask(router: RouterProcess, life: Life): Promise<never> {
-  const body = JSON.stringify({ model: 'chat', messages: [{ role: 'user', content: 'Hello' }] });
   for (;;) {
     life.asked += 1;
-    const answer = await fetch(`${router.url}/v1/chat/completions`, { method: 'POST', headers: CALLER, body });
-    await answer.text();
-    assert.equal(answer.status, 200);
-    life.servedMs.push(performance.now());
+    const { tokens } = await askOnce(router);
+    life.served.push({ atMs: performance.now(), tokens });
   }
+}
+
+async function askOnce(router: RouterProcess) {
+  const body = JSON.stringify({ model: 'chat', messages: [{ role: 'user', content: 'Hello' }] });
+  const answer = await fetch(`${router.url}/v1/chat/completions`, { method: 'POST', headers: CALLER, body });
+  const { usage } = (await answer.json()) as { usage: { total_tokens: number } };
+  assert.equal(answer.status, 200);
+  return { tokens: usage.total_tokens, remaining: Number(answer.headers.get('x-ratelimit-remaining-tokens')) };
 }
 
 async function push(
@@ -148,7 +189,8 @@ function versionOf(number: number): string {
 
 /** The number stands in the name. */
 function entry(id: string, number: number) {
-  return { id, key_hash: hashKey(`sk-${id}`), owner: 'o', name: String(number), enabled: true };
+  const quota = id === 'caller' ? { tokens_per_day: TOKENS_PER_DAY } : undefined;
+  return { id, key_hash: hashKey(`sk-${id}`), owner: 'o', name: String(number), enabled: true, quota };
 }
 
 function allKeys(number: number) {
@@ -189,6 +231,6 @@ async function successes(router: RouterProcess): Promise<number> {
   return Number(/^hivenet_agent_requests_success_total\{.*\} (\d+)$/m.exec(text)?.[1]);
 }
 
-function assertWithin(what: string, held: number, { sent, answered }: Pushed): void {
-  assert.ok(held >= answered && held <= sent, `${what} ${held} after ${answered} was answered and ${sent} sent`);
+function assertBetween(what: string, least: number, is: number, most: number): void {
+  assert.ok(is >= least && is <= most, `${what}: ${is}, not ${least} to ${most}`);
 }
