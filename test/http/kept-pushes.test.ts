@@ -23,6 +23,14 @@ function slowSite() {
   return { site, calls, write: () => pending.shift()?.() };
 }
 
+/** Within so many turns of the event loop. */
+async function untilCalled(calls: readonly string[]): Promise<void> {
+  for (let turn = 0; calls.length === 0; turn += 1) {
+    assert.ok(turn < 1_000, 'nothing was given to be written');
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
 const FIELDS = { key_hash: hashKey('sk-a'), owner: 'o', name: 'n', enabled: true };
 
 const ACCEPTED: readonly (readonly [what: string, call: string, send: (site: TestRouter) => Promise<Response>])[] = [
@@ -40,7 +48,7 @@ describe('A push that is accepted', () => {
       const answer = send(site).finally(() => {
         isAnswered = true;
       });
-      while (calls.length === 0) await new Promise((resolve) => setTimeout(resolve));
+      await untilCalled(calls);
       for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve));
       assert.deepEqual([calls, isAnswered], [[call], false]);
       write();
@@ -51,7 +59,7 @@ describe('A push that is accepted', () => {
   it('is in force while it is being kept', async () => {
     const { site, calls, write } = slowSite();
     const answer = site.admin('PUT', '/admin/api-keys/a', { version: '2', ...FIELDS });
-    while (calls.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    await untilCalled(calls);
     assert.equal((await site.send('/v1/models', { headers: { authorization: 'Bearer sk-a' } })).status, 200);
     write();
     await answer;
@@ -77,7 +85,7 @@ describe('A push that is refused', () => {
   it('is not kept: an older map', async () => {
     const { site, calls, write } = slowSite();
     const first = site.admin('POST', '/admin/sibling-map', { ...FIXTURE_MAP, version: 2 });
-    while (calls.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    await untilCalled(calls);
     write();
     await first;
     assert.equal((await site.admin('POST', '/admin/sibling-map', FIXTURE_MAP)).status, 409);

@@ -106,6 +106,8 @@ describe('verifyBeforeBody()', () => {
 
   it('judges that as part of check 1, before all others (A15, R-112)', () => {
     const restarted = { startedMs: startedMs + 1, keyMatches: () => false };
+    // A clock that stepped back after the start.
+    assert.equal(verdict({}, { ...restarted, arrivedMs: claims().issuedMs - 5_001 }), 'expired');
     assert.equal(verdict({ target: siteId('other') }, restarted), 'expired');
     assert.equal(verdict({ target: siteId('other') }, { ...restarted, startedMs }), 'site');
   });

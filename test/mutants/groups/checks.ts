@@ -7,6 +7,7 @@ const TESTS = ['test/redirect/verify.test.ts', 'test/http/token-checks.test.ts']
 
 const LINES = {
   expired: "if (facts.arrivedMs > lastValidMs(claims)) return 'expired';",
+  'expired after a restart': "if (mayPredateStart(claims.issuedMs, facts.startedMs)) return 'expired';",
   clock: "if (claims.issuedMs > facts.arrivedMs + CLOCK_GRACE_MS) return 'clock';",
   site: "if (claims.target !== facts.siteId) return 'site';",
   path: "if (claims.endpoint !== facts.endpoint) return 'path';",
@@ -39,7 +40,18 @@ const BEFORE_BODY: readonly Mutant[] = [
     ],
   }),
   // No token fails both: it would have to end before it was issued.
-  ...swapsOf(VERIFY, TESTS, LINES, ['expired and clock']),
+  ...swapsOf(VERIFY, TESTS, LINES, ['expired and clock', 'expired and expired after a restart']),
+];
+
+const RESTART: readonly Mutant[] = [
+  ...mutantsOf('src/redirect/restart.ts', ['test/redirect/restart.test.ts'], {
+    'a restart forgets a millisecond less': ['issuedMs < startedMs', 'issuedMs + 1 < startedMs'],
+    'a restart forgets a millisecond more': ['issuedMs < startedMs', 'issuedMs <= startedMs'],
+    'a restart forgets no clock that is ahead': ['startedMs + CLOCK_GRACE_MS', 'startedMs'],
+  }),
+  ...mutantsOf('src/http/entrance.ts', TESTS, {
+    'nobody remembers the restart': ['startedMs: ports.restoredAtMs', 'startedMs: undefined'],
+  }),
 ];
 
 const GRACE: readonly Mutant[] = mutantsOf('src/redirect/claims.ts', TESTS, {
@@ -150,4 +162,4 @@ ${BODY_CHECK}`,
   ),
 ];
 
-export const CHECKS: readonly Mutant[] = [...BEFORE_BODY, ...GRACE, ...AFTER_BODY];
+export const CHECKS: readonly Mutant[] = [...BEFORE_BODY, ...RESTART, ...GRACE, ...AFTER_BODY];
