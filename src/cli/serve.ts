@@ -56,7 +56,6 @@ async function serve(runtime: Runtime, config: Config, around: CommandOutput & S
   });
   if (!listeners.ok) {
     complain(listeners.fault);
-    await endState();
     return 1;
   }
   const { agents, registrations, active } = ports;

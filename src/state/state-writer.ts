@@ -14,7 +14,7 @@ const ROWS_PER_STEP = 1_000;
 /** Of the log, before it is emptied while nobody waits; */
 export const LOG_MAX_BYTES = 8 * 1024 * 1024;
 /** and while a large document is being written: some 20 ms of copying. */
-const LOG_FULL_BYTES = 32 * 1024 * 1024;
+export const LOG_FULL_BYTES = 32 * 1024 * 1024;
 
 /** Budgets and agents that may wait to be written, when the disk takes none; of more, the oldest are not written. */
 export const PENDING_MAX = 100_000;

@@ -104,6 +104,13 @@ describe('parseKeyReplacement() refuses keys that repeat', () => {
     assert.deepEqual(parseReplacement(document), fault('keys[2].key_hash: must differ from keys[1].key_hash'));
   });
 
+  it('naming the first repeat of several, and of an ID before that of a hash', () => {
+    const hashes = replacementOf(entry('a', '1'), entry('b', '1'), entry('c', '1'), entry('d', '4'));
+    assert.deepEqual(parseReplacement(hashes), fault('keys[1].key_hash: must differ from keys[0].key_hash'));
+    const both = replacementOf(entry('a', '1'), entry('b', '1'), entry('c', '3'), entry('c', '4'), entry('a', '5'));
+    assert.deepEqual(parseReplacement(both), fault('keys[3].id: must differ from keys[2].id'));
+  });
+
   it('but not IDs that differ in case alone, nor owners and names', () => {
     assert.equal(parseReplacement(replacementOf(entry('a', '1'), entry('A', '2'))).ok, true);
   });

@@ -1,7 +1,7 @@
 // The binary with `--state-dir`: what a restart, a kill and a disk that takes no more leave behind.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -71,6 +71,7 @@ describe('A router with --state-dir', () => {
     await untilServing(first, ['chat'], { headers: CALLER });
     for (let count = 0; count < 3; count += 1) assert.equal(await askOnce(first), 200);
     assert.equal(await first.stop(), 0);
+    assert.deepEqual(readdirSync(directory), ['state.sqlite'], 'it was closed, and its log is in it');
 
     const second = await startOn(directory);
     assert.equal((await fetch(`${second.url}/health/ready`)).status, 200);

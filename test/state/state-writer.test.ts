@@ -1,107 +1,9 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { describe, it } from 'node:test';
-import { complete } from '../../src/lib/steps.ts';
-import type { DocumentName, State, StoredDocument } from '../../src/state/state.ts';
-import { FLUSH_MS, LOG_MAX_BYTES, PENDING_MAX, StateWriter } from '../../src/state/state-writer.ts';
-import { FakeTimers } from '../agents/fake-timers.ts';
-import { agent, documentOf, opened, told, withDirectory } from './state-fixture.ts';
-
-const DAY_MS = 86_400_000;
-const TODAY = 20_000;
-
-interface Disk {
-  isFull: boolean;
-  /** Has room for all but this document. */
-  isFullFor?: DocumentName;
-  writes: number;
-  /** In place of the file's own. */
-  logBytes?: number;
-  checkpoint?: () => Promise<void>;
-  /** What happens while something is being written. */
-  meanwhile?: () => void;
-}
-
-interface Held {
-  keys?: StoredDocument;
-  map?: StoredDocument;
-}
-
-/** A writer on a real file, whose disk is full while `isFull`. */
-function withWriter(test: (at: ReturnType<typeof site>) => Promise<void>): Promise<void> {
-  return withDirectory(async (directory) => {
-    const { state } = opened(directory);
-    const at = site(state);
-    await test(at);
-    if (!at.isClosed()) await at.writer.close();
-  });
-}
-
-function site(state: State) {
-  const timers = new FakeTimers();
-  const disk: Disk = { isFull: false, writes: 0 };
-  const held: Held = {};
-  const troubles: string[] = [];
-  let isClosed = false;
-  const guarded = guard(state, disk, () => {
-    isClosed = true;
-  });
-  const writer = new StateWriter({
-    state: guarded,
-    after: (delayMs, run) => timers.after(delayMs, run),
-    pause: () => Promise.resolve(),
-    nowMs: () => TODAY * DAY_MS + timers.monotonicMs(),
-    documents: { keys: () => held.keys, map: () => held.map },
-    onFailure: (reason, isNews) => troubles.push(`${isNews ? 'news' : 'again'}: ${reason}`),
-    onRecovery: () => troubles.push('recovered'),
-  });
-  const tokensOf = (budget: string): number | undefined =>
-    state.readDailyUse(TODAY).find((use) => use.budget === budget)?.tokens;
-  /** Past the next flush, and through it. */
-  const pass = async (): Promise<void> => {
-    timers.advance(FLUSH_MS);
-    await writer.flush();
-  };
-  return { state, writer, timers, disk, held, troubles, tokensOf, pass, isClosed: () => isClosed };
-}
-
-function guard(state: State, disk: Disk, onClose: () => void): State {
-  const write = (run: () => void): void => {
-    disk.meanwhile?.();
-    if (disk.isFull) throw new Error('database or disk is full');
-    disk.writes += 1;
-    run();
-  };
-  return {
-    readDailyUse: (day) => state.readDailyUse(day),
-    readAgents: () => state.readAgents(),
-    readDocument: (name) => state.readDocument(name),
-    writeDailyUse: (uses) => write(() => state.writeDailyUse(uses)),
-    writeAgents: (agents, nowMs) => write(() => state.writeAgents(agents, nowMs)),
-    replaceDocument: function* (name: DocumentName, document) {
-      if (disk.isFullFor === name) throw new Error('database or disk is full');
-      write(() => complete(state.replaceDocument(name, document)));
-      yield;
-    },
-    changePart: (...change) => write(() => state.changePart(...change)),
-    deleteDocument: (name) => write(() => state.deleteDocument(name)),
-    deleteCounters: () => write(() => state.deleteCounters()),
-    forget: (day, agentsMs) => write(() => state.forget(day, agentsMs)),
-    sweepDocument: function* (name) {
-      write(() => complete(state.sweepDocument(name)));
-    },
-    logBytes: () => disk.logBytes ?? state.logBytes(),
-    checkpoint: () => disk.checkpoint?.() ?? state.checkpoint(),
-    close: () => {
-      onClose();
-      state.close();
-    },
-  };
-}
-
-function use(budget: string, tokens: number, day = TODAY) {
-  return { budget, day, tokens };
-}
+import { FLUSH_MS, PENDING_MAX } from '../../src/state/state-writer.ts';
+import { agent, documentOf, told } from './state-fixture.ts';
+import { DAY_MS, TODAY, use, withWriter } from './writer-fixture.ts';
 
 describe('StateWriter', () => {
   it('writes the newest figures together, once a second, and nothing when nothing was noted', () =>
@@ -224,44 +126,6 @@ describe('StateWriter', () => {
       disk.isFull = false;
       await pass();
       assert.equal(told(state, 'map'), '1: m');
-    }));
-
-  it('answers before it tidies up, and writes nothing more until it has', () =>
-    withWriter(async ({ writer, held, state, disk }) => {
-      let goOn: () => void = () => undefined;
-      disk.checkpoint = () =>
-        new Promise((resolve) => {
-          goOn = resolve;
-        });
-      disk.logBytes = LOG_MAX_BYTES + 1;
-      held.keys = documentOf('v1', 'a');
-      await writer.replaced('keys');
-      held.keys = documentOf('v2', 'b');
-      const second = writer.replaced('keys');
-      for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
-      assert.equal(told(state, 'keys'), 'v1: a');
-      delete disk.checkpoint;
-      goOn();
-      await second;
-      assert.equal(told(state, 'keys'), 'v2: b');
-    }));
-
-  it('counts a checkpoint that fails, and goes on', () =>
-    withWriter(async ({ writer, held, state, disk, troubles }) => {
-      disk.checkpoint = () => Promise.reject(new Error('EIO'));
-      disk.logBytes = LOG_MAX_BYTES + 1;
-      for (const version of ['v1', 'v2', 'v3']) {
-        held.keys = documentOf(version, 'a');
-        await writer.replaced('keys');
-      }
-      assert.equal(told(state, 'keys'), 'v3: a');
-      assert.equal(troubles[0], 'news: EIO');
-      assert.deepEqual([...new Set(troubles.slice(1))], ['again: EIO']);
-      delete disk.checkpoint;
-      await writer.flush();
-      await writer.flush();
-      assert.equal(troubles.at(-1), 'recovered');
-      assert.equal(troubles.filter((line) => line === 'recovered').length, 1);
     }));
 
   it('clears what is too old once a day', () =>
