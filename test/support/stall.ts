@@ -37,5 +37,15 @@ export async function watchStall(
 
 /** CPU time of a process's first thread so far (Linux). */
 function mainThreadMs(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
+  return schedulingMs(pid)[0];
+}
+
+/** How long it was ready and had no CPU, so far: what a machine to itself would spare it. */
+export function starvedMs(pid: number): number {
+  return schedulingMs(pid)[1];
+}
+
+function schedulingMs(pid: number): [running: number, waiting: number] {
+  const [running, waiting] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ');
+  return [Number(running) / 1e6, Number(waiting) / 1e6];
 }
