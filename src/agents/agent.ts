@@ -128,6 +128,11 @@ export class Agent {
     return this.#health.wantsCloseProbes;
   }
 
+  /** Whether a probe can make it serve what it does not serve now: by its health, or by the models that it lists. */
+  get mayServeMore(): boolean {
+    return this.state !== 'healthy' || this.#setting.models.length === 0;
+  }
+
   serves(model: string, capability: Capability): boolean {
     return this.#setting.capability === capability && this.#models.has(model);
   }
@@ -149,8 +154,11 @@ export class Agent {
     };
   }
 
-  /** Counts one probe: the models that can be asked for, or why the engine cannot serve. */
-  reportProbe(probe: Result<readonly string[], string>): void {
+  /**
+   * Counts one probe: the models that can be asked for, or why the engine cannot serve. `isAwaited`: a request is held
+   * until some engine is there.
+   */
+  reportProbe(probe: Result<readonly string[], string>, isAwaited = false): void {
     if (!this.isProbed) return;
     if (!probe.ok) {
       if (this.#health.reportFailedProbe(probe.fault)) this.record.wentDown('probes');
@@ -158,7 +166,7 @@ export class Agent {
     }
     this.#models = new Set(probe.value);
     this.#lastSeenMs = this.#clocks.nowMs();
-    this.#health.reportGoodProbe();
+    this.#health.reportGoodProbe(isAwaited);
     if (this.state === 'healthy') this.#events.onVacancy(this);
   }
 

@@ -24,7 +24,7 @@ export interface AgentClocks {
 
 /** Failed probes in a row that make a healthy agent unhealthy (decisions.md, "Agents", 1). */
 const FAILURES_TO_UNHEALTHY = 3;
-/** Good probes in a row that make an unhealthy agent healthy; a starting one needs a single good probe. */
+/** Good probes in a row that make an unhealthy agent healthy; a starting or awaited one needs a single good probe. */
 const SUCCESSES_TO_HEALTHY = 2;
 /** How long an engine is looked for closely, when it starts and when nobody listens: it is there soon, or takes long. */
 export const RESTART_MS = 60_000;
@@ -66,11 +66,12 @@ export class AgentHealth {
     return (state === 'starting' || state === 'unhealthy') && this.#clocks.monotonicMs() < this.#closeUntilMs;
   }
 
-  reportGoodProbe(): void {
+  /** `isAwaited`: a request waits for an engine to be there, so that one good probe is enough. */
+  reportGoodProbe(isAwaited = false): void {
     if (!this.isProbed) return;
     this.#streak = Math.max(this.#streak, 0) + 1;
     const { state } = this.#status;
-    if (this.#streak < (state === 'starting' ? 1 : SUCCESSES_TO_HEALTHY)) return;
+    if (this.#streak < (state === 'starting' || isAwaited ? 1 : SUCCESSES_TO_HEALTHY)) return;
     if (state === 'unhealthy') this.#recoveredMs = this.#clocks.monotonicMs();
     this.#closeUntilMs = Number.NEGATIVE_INFINITY;
     this.#become('healthy', 'probe answered');

@@ -1,5 +1,6 @@
 // When each engine is probed: a healthy or unhealthy one every 5 s, one that may be there any moment every 250 ms, so that
-// a router and its engines may start in any order and the next request is not long in coming.
+// a router and its engines may start in any order and the next request is not long in coming. While a request is held
+// until its model wakes, that is any engine which could bring it.
 
 import type { EngineFetch } from './engine-fetch.ts';
 import { Poller } from './poller.ts';
@@ -17,20 +18,22 @@ export const PROBE_TIMEOUT_MS = 4000;
 export interface ProbePorts {
   readonly fetch: EngineFetch;
   readonly timers: Timers;
+  /** Whether a request waits for an engine to be there. */
+  readonly isAwaited: () => boolean;
 }
 
 /**
  * Probes every agent of the registry, also those added later, at once and then in its period. Returns what stops it;
  * probes in flight are ended and not counted.
  */
-export function startProbing(registry: AgentRegistry, { fetch, timers }: ProbePorts): () => void {
+export function startProbing(registry: AgentRegistry, { fetch, timers, isAwaited }: ProbePorts): () => void {
   const poller = new Poller<readonly string[]>(registry, timers, {
     tickMs: TICK_MS,
     timeoutMs: PROBE_TIMEOUT_MS,
     isAsked: (agent) => agent.isProbed,
-    isUrgent: (agent) => agent.wantsCloseProbes,
+    isUrgent: (agent) => agent.wantsCloseProbes || (isAwaited() && agent.mayServeMore),
     ask: (setting, signal) => probeEngine(setting, fetch, signal),
-    onResult: (agent, result) => agent.reportProbe(result),
+    onResult: (agent, result) => agent.reportProbe(result, isAwaited()),
     periodTicks: () => TICKS_PER_PROBE,
   });
   poller.tick();

@@ -59,7 +59,8 @@ async function serve(runtime: Runtime, config: Config, around: CommandOutput & S
     return 1;
   }
   const { agents, registrations, active } = ports;
-  const stopWatching = watchEngines(agents, { log, registrations, fetch: engineFetch(runtime), timers: systemTimers });
+  const watching = { log, registrations, fetch: engineFetch(runtime), timers: systemTimers };
+  const stopWatching = watchEngines(agents, { ...watching, isAwaited: () => ports.holds.isHolding });
   process.on('SIGHUP', reloaderOf(config, ports, listeners.value.http));
   print(`listening http ${listeners.value.http.url}`);
   print(`listening metrics ${listeners.value.metrics.url}`);

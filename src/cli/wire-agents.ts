@@ -63,6 +63,7 @@ export function agentSources(agents: AgentRegistry, timers: Timers): Pick<Metric
 export interface WatchPorts extends Pick<AgentListeners, 'log' | 'registrations'> {
   readonly fetch: EngineFetch;
   readonly timers: Timers;
+  readonly isAwaited: () => boolean;
 }
 
 /** Probes, scrapes and keeps subscriptions alive, until what it returns is called. */

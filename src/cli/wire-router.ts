@@ -16,13 +16,14 @@ import { DailyBudgets } from '../quota/daily-budget.ts';
 import { AliasStore } from '../routing/alias-store.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Log } from '../telemetry/log.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, type MetricSources } from '../telemetry/metrics.ts';
 import { RegistrationStream } from '../telemetry/registration-stream.ts';
 import type { LineWriter } from './line-writer.ts';
 import { Shutdown } from './shutdown.ts';
 import { agentSources, createAgents } from './wire-agents.ts';
 import { clientAuth } from './wire-auth.ts';
 import { dispatchPorts, engineFetch, seatQueue } from './wire-dispatch.ts';
+import { holdQueue } from './wire-hold.ts';
 import { heldRooms, limitPorts } from './wire-limits.ts';
 import { redirectGauges, redirectSite } from './wire-redirect.ts';
 import type { ForgetfulPorts } from './wire-state.ts';
@@ -42,6 +43,8 @@ export interface Router {
   readonly tokens: DailyBudgets;
 }
 
+const MACHINE = { nowMs: Date.now, monotonicMs: systemTimers.monotonicMs, random: randomBytes };
+
 /** Nothing of it runs yet: nobody listens, no engine is probed, and nothing is restored. */
 export function createRouter(runtime: Runtime, config: Config, around: Surroundings): Router {
   const { version, stdout, stderr, log } = around;
@@ -51,25 +54,25 @@ export function createRouter(runtime: Runtime, config: Config, around: Surroundi
   const redirect = redirectSite(config);
   const bodies = bodyPorts(config);
   const agents = createAgents(config.agents, { log, registrations, onHealthy: () => noteHealthy(ports) });
-  const metrics = createMetrics(
-    {
-      ...agentSources(agents, systemTimers),
-      redirect: redirectGauges(redirect),
-      activeRequests: () => active.count,
-      bodyBytes: () => bodies.bodies.budget.bytes + bodies.adminBodies.budget.bytes,
-      droppedLogLines: () => stdout.dropped + stderr.dropped,
-      // Queue and metrics need each other, but the queue only once a scrape asks for it.
-      queueDepths: () => queue.depths(),
-      heldRooms: () => heldRooms(limits, agents, policies),
-    },
-    version,
-  );
+  const sources: MetricSources = {
+    ...agentSources(agents, systemTimers),
+    redirect: redirectGauges(redirect),
+    activeRequests: () => active.count,
+    bodyBytes: () => bodies.bodies.budget.bytes + bodies.adminBodies.budget.bytes,
+    droppedLogLines: () => stdout.dropped + stderr.dropped,
+    // Queue and metrics need each other, but the queue only once a scrape asks for it.
+    queueDepths: () => queue.depths(),
+    heldRooms: () => heldRooms(limits, agents, policies),
+    held: () => holds.counts(),
+  };
+  const metrics = createMetrics(sources, version);
   const queue = seatQueue(config, agents, metrics);
   const tokens = new DailyBudgets();
   const limits = limitPorts(config, tokens, shutdown.graceOver);
   const policies = new PolicyStore(config.policies.loaded, config.dispatch.maxTries);
   const parts = { agents, policies, queue, metrics, log, graceOver: shutdown.graceOver };
   const dispatching = dispatchPorts(engineFetch(runtime), config, parts);
+  const holds = holdQueue(config, { ...parts, redirect, dispatching, registrations, stopping: shutdown.stopping });
   const ports: ForgetfulPorts = {
     version,
     auth: clientAuth(config.auth),
@@ -84,6 +87,7 @@ export function createRouter(runtime: Runtime, config: Config, around: Surroundi
     limitWrites: new PushQueue(),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatching),
+    holds,
     maxRequestBytes: config.http.maxRequestBytes,
     stalls: { timeoutMs: config.timeouts.streamIdleMs, timers: systemTimers },
     ...bodies,
@@ -93,9 +97,7 @@ export function createRouter(runtime: Runtime, config: Config, around: Surroundi
     log,
     writeAccessLine: (line) => stdout.write(line),
     isStopping: () => shutdown.isStopping,
-    nowMs: Date.now,
-    monotonicMs: () => performance.now(),
-    random: randomBytes,
+    ...MACHINE,
   };
   return { ports, shutdown, tokens };
 }

@@ -10,6 +10,7 @@ import type { PolicyFiles } from './load-policies.ts';
 import { type AgentsConfig, readAgents } from './read-agents.ts';
 import { type AuthConfig, readAdmin, readClientAuth } from './read-auth.ts';
 import { readAuthFile } from './read-auth-file.ts';
+import { type HoldConfig, readHold } from './read-hold.ts';
 import { type AliasConfig, readModelAliases } from './read-model-aliases.ts';
 import { type PolicyConfig, readPolicies } from './read-policies.ts';
 import { keyedProviders, type ProvidersConfig, readProviders } from './read-providers.ts';
@@ -36,6 +37,7 @@ export interface Config {
   readonly admin: AdminAuth;
   /** Undefined: cross-site redirect is off. */
   readonly redirect: RedirectConfig | undefined;
+  readonly hold: HoldConfig;
   /** May be empty: a site that only redirects, or is given its agents by pushes. */
   readonly agents: AgentsConfig;
   /** What outlives a restart; undefined: nothing does. */
@@ -118,6 +120,7 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
   const policies = readPolicies(reader, files, keyedProviders(providers));
   judgeKeys(reader, auth, policies);
   const redirect = readRedirect(reader);
+  const hold = readHold(reader, http.maxRequestBytes);
   const dispatch = {
     queueDepth: reader.read(SETTINGS.queueDepth),
     maxTries: reader.read(SETTINGS.maxTriesPerStep),
@@ -138,7 +141,8 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
   reader.read(SETTINGS.quotaBackend);
   if (auth === undefined || admin === undefined) return undefined;
   const routing = { agents, modelAliases, policies, providers };
-  return { http, metrics, auth, admin, redirect, stateDir, ...routing, dispatch, limits, timeouts, shutdown };
+  const limited = { dispatch, limits, hold, timeouts };
+  return { http, metrics, auth, admin, redirect, stateDir, ...routing, ...limited, shutdown };
 }
 
 /** A body that is encoded is held as sent and decoded: it must fit at least alone, or it would be a 503 for ever. */

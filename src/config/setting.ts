@@ -15,6 +15,7 @@ export const GROUPS = [
   'Routing',
   'Providers',
   'Cross-site redirect',
+  'Hold at zero',
   'Time limits',
   'Shutdown',
   'Quotas',

@@ -7,6 +7,7 @@ import { parseAdminKeys } from '../auth/admin.ts';
 import { CLIENT_MODES } from '../auth/auth-file-fields.ts';
 import { fault, type Result } from '../lib/result.ts';
 import { CAPABILITIES } from '../routing/endpoint.ts';
+import { HOLD_SETTINGS } from './hold-settings.ts';
 import { LIMIT_SETTINGS } from './limit-settings.ts';
 import { parseAllowedDomains, parseOptionalSiteId, parseSecrets } from './parse-redirect-value.ts';
 import { bytesWithin, durationWithin, oneOf, parseAddress, parseGoBoolean, parsePath } from './parse-value.ts';
@@ -179,6 +180,7 @@ export const SETTINGS = {
     example: '.inference.example.com',
     help: 'Host suffixes, separated by commas, that the URL of every sibling must end with. Required with `--site-id`',
   },
+  ...HOLD_SETTINGS,
   bodyTimeout: {
     group: 'Time limits',
     flag: '--body-timeout',

@@ -11,7 +11,7 @@ import { type EngineCall, forward } from './forward.ts';
 import { engineHeaders } from './headers.ts';
 import { askLastResort, type LastResortPorts } from './last-resort.ts';
 import { conclude, type DispatchOutcome } from './outcome.ts';
-import type { SeatQueue } from './queue.ts';
+import type { Seat, SeatQueue } from './queue.ts';
 import { type LifeLimits, type RequestEnd, RequestLife } from './request-life.ts';
 import { engineTarget, type Target } from './target.ts';
 import { trackAttempt } from './track.ts';
@@ -29,6 +29,8 @@ export interface DispatchRequest {
   readonly requestId: string;
   /** Aborted when the client leaves: the engine's work ends at once, and the agent is not blamed. */
   readonly clientGone: AbortSignal;
+  /** Of a request that was held: what it has waited for. */
+  readonly held?: HeldSeat | undefined;
   /**
    * Called when an agent has been sent the request, by each: a refused connection sent nothing. Also for a provider that has
    * answered, or was answering when the request was cut.
@@ -43,6 +45,12 @@ export interface DispatchRequest {
    * `dispatch` resolves for a short answer, later for a stream. Never for the other outcomes.
    */
   readonly onEnd: (end: RequestEnd) => void;
+}
+
+/** A slot that is taken already, and the choice that took it. */
+export interface HeldSeat {
+  readonly choice: AgentChoice;
+  readonly seat: Seat;
 }
 
 export interface DispatchPorts extends LifeLimits, LastResortPorts, ChoicePorts {
@@ -68,10 +76,12 @@ export async function dispatch(request: DispatchRequest, ports: DispatchPorts): 
  */
 async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: RequestLife): Promise<DispatchOutcome> {
   const { headers, requestId, body, endpoint } = request;
-  const choice = new AgentChoice(request, ports);
+  const choice = request.held?.choice ?? new AgentChoice(request, ports);
   const call = { path: endpoint.path, headers: engineHeaders(headers, requestId), body };
+  let held = request.held?.seat;
   for (;;) {
-    const seat = await ports.queue.take(choice, life.signal);
+    const seat = held ?? (await ports.queue.take(choice, life.signal));
+    held = undefined;
     if (seat === undefined) return noAgent(request, choice, life, ports);
     const { agent, release } = seat;
     const target = engineTarget(agent);

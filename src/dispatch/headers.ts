@@ -17,7 +17,16 @@ const HOP_BY_HOP = [
 ];
 
 /** The client's secrets and what was meant for the router. A `Referer` can hold the URL with its redirect token. */
-const FOR_THE_ROUTER = ['authorization', 'x-api-key', 'api-key', 'cookie', 'referer', 'x-hivenet-scope', 'rt'];
+const FOR_THE_ROUTER = [
+  'authorization',
+  'x-api-key',
+  'api-key',
+  'cookie',
+  'referer',
+  'x-hivenet-scope',
+  'x-hivenet-max-wait',
+  'rt',
+];
 
 /** Of the client's connection or of its body as sent: the engine gets it decoded (E5). */
 const SET_BY_FETCH = ['host', 'content-length', 'content-encoding', 'expect'];

@@ -56,6 +56,8 @@ interface Waiter {
   readonly search: SeatSearch;
   /** Grows with every arrival. */
   readonly number: number;
+  /** It waits for an agent to come, and not only for a slot. */
+  readonly isHeld: boolean;
   /** Ends the wait: with the slot, or with nothing. */
   readonly leave: (seat: Seat | undefined) => void;
 }
@@ -82,16 +84,30 @@ export class SeatQueue {
     if (this.#lines.size > 0) for (const agent of search.freeAgents()) this.#handOver(agent);
     const choice = search.choose();
     if (choice !== 'full') return seatAt(choice);
-    const waiting = this.#lines.get(keyOf(search))?.size ?? 0;
-    return signal.aborted || waiting >= this.#ports.depth ? undefined : this.#wait(search, signal);
+    const isFull = queuedIn(this.#lines.get(keyOf(search))) >= this.#ports.depth;
+    return signal.aborted || isFull ? undefined : this.#wait(search, signal);
   }
 
-  /** How many wait for each model that an agent lists. */
+  /**
+   * Waits also while no agent is there, in the same line as those who wait for a slot and beyond its bound: whoever holds
+   * requests bounds them. Calls `onTurn` once, with a slot as soon as there is one; or without, within a second, when
+   * agents are there and the request's policy takes none of them. What it returns ends the wait before that.
+   */
+  hold(search: SeatSearch, onTurn: (seat: Seat | undefined) => void): () => void {
+    const leave: Waiter['leave'] = (seat) => {
+      this.#remove(waiter);
+      onTurn(seat);
+    };
+    const waiter = this.#add(search, { isHeld: true, leave });
+    return () => this.#remove(waiter);
+  }
+
+  /** How many wait for a slot of each model that an agent lists. */
   depths(): readonly { readonly model: string; readonly depth: number }[] {
-    const waiters = [...this.#lines.values()].flatMap((line) => [...line]);
+    const lines = [...this.#lines.values()];
     return this.#ports.registry.models().map(({ id }) => ({
       model: id,
-      depth: waiters.filter(({ search }) => search.model === id).length,
+      depth: lines.filter((line) => modelOf(line) === id).reduce((depth, line) => depth + queuedIn(line), 0),
     }));
   }
 
@@ -99,7 +115,6 @@ export class SeatQueue {
     const { timers, onWaited } = this.#ports;
     const { promise, resolve } = Promise.withResolvers<Seat | undefined>();
     const sinceMs = timers.monotonicMs();
-    this.#arrivals += 1;
     const giveUp = (): void => waiter.leave(undefined);
     const leave: Waiter['leave'] = (seat) => {
       this.#remove(waiter);
@@ -107,18 +122,21 @@ export class SeatQueue {
       if (seat !== undefined) onWaited(search.model, (timers.monotonicMs() - sinceMs) / 1000);
       resolve(seat);
     };
-    const waiter: Waiter = { search, number: this.#arrivals, leave };
-    this.#add(waiter);
+    const waiter = this.#add(search, { isHeld: false, leave });
     signal.addEventListener('abort', giveUp);
     return promise;
   }
 
-  #add(waiter: Waiter): void {
-    const key = keyOf(waiter.search);
+  /** The new last one of its line. */
+  #add(search: SeatSearch, how: Pick<Waiter, 'isHeld' | 'leave'>): Waiter {
+    this.#arrivals += 1;
+    const waiter: Waiter = { search, number: this.#arrivals, ...how };
+    const key = keyOf(search);
     const line = this.#lines.get(key);
     if (line === undefined) this.#lines.set(key, new Set([waiter]));
     else line.add(waiter);
     this.#stopLooking ??= this.#ports.timers.every(LOOK_MS, () => this.#look());
+    return waiter;
   }
 
   #remove(waiter: Waiter): void {
@@ -143,22 +161,37 @@ export class SeatQueue {
     }
   }
 
-  /** Oldest first. */
+  /** Those in the lines that are meant, oldest first. */
   #waiters(isMeant: (search: SeatSearch) => boolean): readonly Waiter[] {
-    if (this.#lines.size === 0) return [];
-    return [...this.#lines.values()]
-      .flatMap((line) => [...line])
-      .filter(({ search }) => isMeant(search))
-      .sort((a, b) => a.number - b.number);
+    const waiters: Waiter[] = [];
+    for (const line of this.#lines.values()) {
+      const [first] = line;
+      if (first !== undefined && isMeant(first.search)) waiters.push(...line);
+    }
+    return waiters.sort((a, b) => a.number - b.number);
   }
 
-  /** Serves those whose gates have opened, and ends the wait of those for whom no agent is left. */
+  /** Serves those whose gates have opened, and ends the wait of those for whom no agent is left, unless they wait for one. */
   #look(): void {
-    for (const { search, leave } of this.#waiters(() => true)) {
+    const isServed = ({ model, capability }: SeatSearch): boolean =>
+      this.#ports.registry.presence(model, capability) === 'healthy';
+    const lost = this.#waiters((search) => !isServed(search)).filter(({ isHeld }) => !isHeld);
+    for (const { search, leave } of [...lost, ...this.#waiters(isServed)]) {
       const choice = search.choose();
       if (choice !== 'full') leave(seatAt(choice));
     }
   }
+}
+
+/** How many of the line wait for a slot. */
+function queuedIn(line: ReadonlySet<Waiter> = new Set()): number {
+  let count = 0;
+  for (const { isHeld } of line) if (!isHeld) count += 1;
+  return count;
+}
+
+function modelOf([first]: ReadonlySet<Waiter>): string | undefined {
+  return first?.search.model;
 }
 
 function keyOf({ model, capability }: SeatSearch): string {

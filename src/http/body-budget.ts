@@ -54,6 +54,20 @@ export class BodyBudget {
     this.#note(share, bytes);
   }
 
+  /** What the share has moves into another budget's account, for as long as its request is held; how much that is. */
+  setAside(share: BodyShare): number {
+    const bytes = share.bodyBytes;
+    this.giveBack(share);
+    return bytes;
+  }
+
+  /** It comes back, also where there is no room: together the two budgets hold as much as before. */
+  takeBack(share: BodyShare, bytes: number): void {
+    this.#note(share, 0);
+    this.#bytes += bytes;
+    share.bodyBytes += bytes;
+  }
+
   /** The request is over: all that it took here. A second call gives back nothing more. */
   giveBack(share: BodyShare): void {
     const promised = this.#shares.get(share);

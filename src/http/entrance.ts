@@ -20,6 +20,7 @@ import type { Endpoint } from '../routing/endpoint.ts';
 import { ownScope, parseScope, type Scope } from '../site/scope.ts';
 import type { SiblingMap } from '../site/sibling-map.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
+import { readMaxWait } from './max-wait.ts';
 import type { ReceivedBody } from './received-body.ts';
 import { requestIds } from './record-request.ts';
 import type { RedirectSite, RouterPorts } from './router-ports.ts';
@@ -41,15 +42,25 @@ export interface Admitted {
   readonly caller: Caller;
   readonly passage: Passage;
   readonly scope: Scope | undefined;
+  /** How long its client would wait here for the model to wake; undefined: as long as it takes. */
+  readonly maxWaitMs: number | undefined;
   readonly claims: RedirectClaims | undefined;
 }
 
 /** What is known before the body: a token that passed checks 1 to 6, or a request that is new here. */
 export type Entrance =
-  | { readonly kind: 'token'; readonly redirect: RedirectSite; readonly claims: RedirectClaims }
+  | {
+      readonly kind: 'token';
+      readonly redirect: RedirectSite;
+      readonly claims: RedirectClaims;
+      readonly maxWaitMs: number | undefined;
+    }
   | { readonly kind: 'new'; readonly admitted: Admitted };
 
-/** Checks 1 to 6 or the API key, then the scope header of a new request. Throws 401 or 400 (D-02, R-113). */
+/**
+ * Checks 1 to 6 or the API key, then the scope header of a new request, then how long it would wait. Throws 401 or 400
+ * (D-02, R-113).
+ */
 export function enter(ports: RouterPorts, arrival: Arrival): Entrance {
   const { redirect } = ports;
   if (redirect === undefined || arrival.credentials.tokens.length === 0) {
@@ -67,7 +78,7 @@ export function enter(ports: RouterPorts, arrival: Arrival): Entrance {
   });
   if (!verdict.ok) return { kind: 'new', admitted: enterOnOwnKey(ports, arrival, verdict.fault) };
   adoptClaims(arrival.record, verdict.value);
-  return { kind: 'token', redirect, claims: verdict.value };
+  return { kind: 'token', redirect, claims: verdict.value, maxWaitMs: readMaxWait(arrival.headers) };
 }
 
 /** Check 7: how a request goes on whose body its token was not issued for; undefined for any other. Throws 401, 400. */
@@ -92,6 +103,7 @@ export function finishEntrance(ports: RouterPorts, arrival: Arrival, entrance: E
     caller: caller.value,
     passage: passageOf(claims),
     scope: claims.scope,
+    maxWaitMs: entrance.maxWaitMs,
     claims,
   };
 }
@@ -147,7 +159,9 @@ function forgetClaims(ports: RouterPorts, arrival: Arrival): void {
 
 function newRequest(ports: RouterPorts, arrival: Arrival, entry: Pick<Admitted, 'caller' | 'passage'>): Admitted {
   arrival.record.keyId = entry.caller.keyId;
-  return { ...entry, scope: readScope(ports, arrival), claims: undefined };
+  const scope = readScope(ports, arrival);
+  const maxWaitMs = ports.redirect === undefined ? undefined : readMaxWait(arrival.headers);
+  return { ...entry, scope, maxWaitMs, claims: undefined };
 }
 
 /** The scope asked for, else this site's country from the map; never widened. */

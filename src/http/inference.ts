@@ -22,6 +22,7 @@ import { type Admission, admit } from './admit.ts';
 import { type BodyOrder, readBody } from './body.ts';
 import { RequestCharge } from './charge.ts';
 import { type Admitted, type Arrival, type Entrance, enter, forbidden } from './entrance.ts';
+import { holdHere } from './hold-here.ts';
 import { currentMap, resolveModel } from './model-aliases.ts';
 import type { ReceivedBody } from './received-body.ts';
 import { redirectResponse } from './redirect.ts';
@@ -54,8 +55,13 @@ export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<
       if (ports.redirect === undefined) charge.take();
       const asked = judge(admission, wanted, received);
       arrival.record.model = asked.model;
-      const redirected = redirectOrStay(ports, arrival, asked);
-      return redirected ?? (await serveHere(ports, arrival, { ...asked, charge: charge.take() }, client));
+      const answer = redirectOrStay(ports, arrival, asked);
+      if (answer instanceof Response) return answer;
+      const charged = { ...asked, charge: charge.take() };
+      if (answer === 'serve') return await serveHere(ports, arrival, charged, client);
+      const decideAgain = () => redirectOrStay(ports, { ...arrival, map: currentMap(ports) }, asked);
+      const giveBack = () => charge.giveBack();
+      return await holdHere(ports, arrival, charged, { ...client, decideAgain, giveBack });
     } catch (error) {
       charge.giveBack();
       throw error;
@@ -112,12 +118,14 @@ function judge({ admitted, content }: Admission, { request, model }: Wanted, rec
   return { admitted, model, received, forwarded: model === sent ? body : replaceModel(body, model) };
 }
 
-/** The redirect, or undefined when the request is to be served here. Throws when it can be neither. */
-function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Response | undefined {
+/** The redirect, or what to do with a request that stays. Throws when it can be neither redirected nor served. */
+function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Response | 'serve' | 'hold' {
   const facts = routeFacts(ports, arrival, asked);
-  if (facts.local !== 'none' || facts.hasLastResort) {
+  const staying = stay(facts);
+  if (staying.kind !== 'notFound') {
     const { owner } = asked.admitted.caller;
-    const model = facts.local === 'none' ? modelLabel(asked.model, ports.agents, ports.policies) : asked.model;
+    const isKnown = facts.local !== 'none' || staying.kind === 'hold';
+    const model = isKnown ? asked.model : modelLabel(asked.model, ports.agents, ports.policies);
     arrival.record.routing = { region: '', engine: '', model, tenant_id: owner };
   }
   const decision = decideRoute(facts, ports.nowMs());
@@ -125,7 +133,7 @@ function redirectOrStay(ports: RouterPorts, arrival: Arrival, asked: Asked): Res
   const { redirect } = ports;
   const response =
     redirect === undefined ? undefined : redirectResponse(ports, redirect, arrival, { decision, ...asked });
-  return response ?? stayOrThrow(stay(facts), arrival, asked, 'here, and key ID or query are too long for a redirect');
+  return response ?? stayOrThrow(staying, arrival, asked, 'here, and key ID or query are too long for a redirect');
 }
 
 /** Where an agent was looked for: a request that was redirected twice, or as good as that, goes nowhere else (D-33). */
@@ -147,13 +155,16 @@ function routeFacts(ports: RouterPorts, arrival: Arrival, asked: Asked): RouteFa
     passage: asked.admitted.passage,
     scope: asked.admitted.scope,
     here: ports.redirect === undefined ? undefined : { siteId: ports.redirect.siteId, map: arrival.map },
+    defaultHoldMs: ports.holds.defaultHoldMs,
+    maxWaitMs: asked.admitted.maxWaitMs,
   };
 }
 
-function stayOrThrow(decision: StayDecision, { endpoint }: Arrival, { model }: Asked, searched: string): undefined {
-  switch (decision.kind) {
+function stayOrThrow({ kind }: StayDecision, { endpoint }: Arrival, { model }: Asked, searched: string) {
+  switch (kind) {
     case 'serve':
-      return undefined;
+    case 'hold':
+      return kind;
     case 'noAgents':
       throw new RouterError('no_agents_available', `No agent that serves the model "${model}" is healthy.`);
     case 'notFound':

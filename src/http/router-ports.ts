@@ -7,6 +7,7 @@ import type { AdminAuth } from '../auth/admin.ts';
 import type { ClientAuth } from '../auth/authenticate.ts';
 import type { DispatchRequest } from '../dispatch/dispatch.ts';
 import type { DispatchOutcome } from '../dispatch/outcome.ts';
+import type { HoldQueue } from '../hold/hold-queue.ts';
 import type { NowMs, RandomBytes } from '../lib/clock.ts';
 import type { Provider } from '../policy/policy.ts';
 import type { PolicyStore } from '../policy/store.ts';
@@ -76,6 +77,8 @@ export interface RouterPorts {
   /** Of every model that an agent lists. */
   readonly queueDepths: () => readonly QueueDepth[];
   readonly dispatch: (request: DispatchRequest) => Promise<DispatchOutcome>;
+  /** Who waits for a model to wake; nobody while cross-site redirect is off. */
+  readonly holds: HoldQueue;
   /** Largest body of an inference request. */
   readonly maxRequestBytes: number;
   readonly bodies: BodyPorts;

@@ -2,7 +2,7 @@
 // whenever that is.
 
 import { UNKNOWN } from '../agents/agent-series.ts';
-import type { DispatchRequest } from '../dispatch/dispatch.ts';
+import type { DispatchRequest, HeldSeat } from '../dispatch/dispatch.ts';
 import { earlyEnd } from '../dispatch/failure.ts';
 import type { Answerer, DispatchOutcome } from '../dispatch/outcome.ts';
 import { RouterError } from '../errors.ts';
@@ -26,6 +26,8 @@ export interface Client {
   readonly connection: Connection;
   /** Aborted when the client leaves. */
   readonly gone: AbortSignal;
+  /** The slot that its request was held for. */
+  readonly held?: HeldSeat | undefined;
 }
 
 /** The answer, or a RouterError that says why there is none. */
@@ -60,6 +62,7 @@ export async function serveHere(
     headers,
     requestId: record.requestId,
     clientGone: client.gone,
+    held: client.held,
     onReached: () => dues.noteReached(),
     onHandOver: () => dues.handOver(),
     onOutput: (tokens) => dues.grow(tokens),
@@ -80,11 +83,12 @@ export async function serveHere(
   return outcome.response;
 }
 
-/** Waiting for room is silent, too. */
+/** Waiting for room is silent, too. Without room the slot that the request was held for goes to the next. */
 async function duesOf(ports: RouterPorts, arrival: Arrival, asked: ChargedRequest, client: Client): Promise<Dues> {
   try {
     return await takeDues(ports, arrival, asked, client.gone);
   } catch (error) {
+    client.held?.seat.release();
     client.connection.endSilence();
     throw error;
   }

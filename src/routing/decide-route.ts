@@ -1,12 +1,12 @@
-// Where a request is handled: here, at a sibling site, or nowhere. Pure: everything it needs is in the facts, so that
-// the same decision serves requests, tests and the model check (product page, "How a request is handled").
+// Where a request is handled: here, at once or when its model has woken, at a sibling site, or nowhere. Pure: everything
+// it needs is in the facts, so that the same decision serves requests, tests and the model check (product page, "How a
+// request is handled").
 
 import type { Passage } from '../redirect/next-hop.ts';
 import { chooseSite } from '../site/choose-site.ts';
-import type { Kind } from '../site/kind.ts';
 import type { Scope } from '../site/scope.ts';
-import type { SiblingMap } from '../site/sibling-map.ts';
-import type { Site, SiteId } from '../site/site.ts';
+import type { Site } from '../site/site.ts';
+import { type HoldQuestion, holdBudgetMs } from './hold-budget.ts';
 
 /** What this site's agents say of the model: one serves it, all that list it are down, or none lists it. */
 export type LocalPresence = 'healthy' | 'unhealthy' | 'none';
@@ -14,12 +14,11 @@ export type LocalPresence = 'healthy' | 'unhealthy' | 'none';
 /** A request that arrived here first. */
 export const NEW_PASSAGE: Passage = { hops: 0, origin: undefined };
 
-export interface RouteFacts {
+/** `here` has the one map that this request sees. */
+export interface RouteFacts extends HoldQuestion {
   readonly local: LocalPresence;
-  /** A provider outside may answer for this model and endpoint: it comes after the siblings (R-032, R-033). */
+  /** A provider outside may answer for this model and endpoint: it comes after siblings and hold (R-032, R-033). */
   readonly hasLastResort: boolean;
-  readonly model: string;
-  readonly kind: Kind;
   /** Empty in auth mode `none` (D-30). */
   readonly keyId: string;
   /** Raw bytes of `X-Session-ID`; empty when absent (D-12). */
@@ -27,8 +26,6 @@ export interface RouteFacts {
   readonly passage: Passage;
   /** Undefined: the request asked for none, and this site has no country in the map (R-068). */
   readonly scope: Scope | undefined;
-  /** This site and the one map this request sees; undefined when cross-site redirect is off. */
-  readonly here: { readonly siteId: SiteId; readonly map: SiblingMap } | undefined;
 }
 
 export interface RedirectDecision {
@@ -38,8 +35,10 @@ export interface RedirectDecision {
   readonly scope: Scope;
 }
 
-/** What is left when the request stays: an answer from here, 503 for agents that are all down, or 404. */
-export type StayDecision = { readonly kind: 'serve' } | { readonly kind: 'noAgents' } | { readonly kind: 'notFound' };
+/** What is left when the request stays: an agent's answer, at once or after a hold, 503 for agents all down, or 404. */
+export interface StayDecision {
+  readonly kind: 'serve' | 'hold' | 'noAgents' | 'notFound';
+}
 
 export type RouteDecision = StayDecision | RedirectDecision;
 
@@ -52,16 +51,11 @@ export function decideRoute(facts: RouteFacts, nowMs: number): RouteDecision {
 }
 
 /** The decision when no redirect is possible or its token cannot be made (R-091, R-222). */
-export function stay({ local, hasLastResort }: Pick<RouteFacts, 'local' | 'hasLastResort'>): StayDecision {
-  if (hasLastResort) return { kind: 'serve' };
-  switch (local) {
-    case 'healthy':
-      return { kind: 'serve' };
-    case 'unhealthy':
-      return { kind: 'noAgents' };
-    case 'none':
-      return { kind: 'notFound' };
-  }
+export function stay(facts: RouteFacts): StayDecision {
+  if (facts.local === 'healthy') return { kind: 'serve' };
+  if (holdBudgetMs(facts) > 0) return { kind: 'hold' };
+  if (facts.hasLastResort) return { kind: 'serve' };
+  return { kind: facts.local === 'unhealthy' ? 'noAgents' : 'notFound' };
 }
 
 function decideRedirect(facts: RouteFacts, nowMs: number): RedirectDecision | undefined {
@@ -76,7 +70,7 @@ function decideRedirect(facts: RouteFacts, nowMs: number): RedirectDecision | un
     scope,
     keyId: facts.keyId,
     session: facts.session,
-    canHold: false,
+    canHold: holdBudgetMs(facts) > 0,
     nowMs,
   });
   return choice.kind === 'here' ? undefined : { kind: 'redirect', target: choice.site, scope };

@@ -16,6 +16,7 @@ export function formatAccessLine(record: RequestRecord, endedMs: number): string
     path: redactTarget(record.target),
     status_code: record.status,
     latency_ms: roundMs(endedMs - record.startedMs),
+    hold_ms: record.holdMs === undefined ? undefined : roundMs(record.holdMs),
     first_byte_ms: record.firstByteMs === undefined ? undefined : roundMs(record.firstByteMs),
     key_id: record.keyId,
     alias: record.alias,

@@ -6,8 +6,8 @@ import { redactText } from './redact.ts';
 
 type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** What a client can bring about as often as it likes, and how grave it is. */
-const RARE_TOPICS = { ledger_full: 'ERROR', cannot_redirect: 'WARN' } as const;
+/** What a client, or whatever is called for it, can bring about as often as it likes, and how grave it is. */
+const RARE_TOPICS = { ledger_full: 'ERROR', cannot_redirect: 'WARN', wake_webhook: 'WARN' } as const;
 
 type RareTopic = keyof typeof RARE_TOPICS;
 

@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
 import { type AgentSeries, agentMetrics } from './agent-metrics.ts';
 import { type EngineSeries, engineGauges } from './engine-gauges.ts';
+import { type HeldCount, type HoldMetrics, holdMetrics } from './hold-metrics.ts';
 import { type HeldRoom, type LimitMetrics, limitMetrics } from './limit-metrics.ts';
 import { type PolicyMetrics, policyMetrics } from './policy-metrics.ts';
 import { providerMetrics } from './provider-metrics.ts';
@@ -28,6 +29,8 @@ interface RedirectMetrics {
 
 export interface Metrics {
   readonly redirect: RedirectMetrics | undefined;
+  /** With `redirect`: without a map nothing is held. */
+  readonly hold: HoldMetrics | undefined;
   readonly policy: PolicyMetrics;
   readonly limits: LimitMetrics;
   requestEnded(record: RequestRecord, seconds: number): void;
@@ -62,6 +65,8 @@ export interface MetricSources {
   readonly queueDepths: () => readonly QueueDepth[];
   /** Of every model with admitted requests. */
   readonly heldRooms: () => readonly HeldRoom[];
+  /** Of every model for which requests are held. */
+  readonly held: () => readonly HeldCount[];
 }
 
 export function createMetrics(sources: MetricSources, version: string): Metrics {
@@ -103,6 +108,7 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
     policy: policyMetrics(registers),
     limits: limitMetrics(registers, sources.heldRooms),
     redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
+    hold: redirect === undefined ? undefined : holdMetrics(registers, sources.held),
     requestEnded: (record, seconds) => {
       duration.labels(record.method, record.route, String(record.status)).observe(seconds);
       countRouted(record);

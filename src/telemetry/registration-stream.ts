@@ -1,5 +1,5 @@
-// Tells subscribers which agents come and go, as Server-Sent Events: for whatever starts and stops replicas. What nobody
-// listens to is not kept; who reconnects reads the routing table first.
+// Tells subscribers which agents come and go, and which models are waited for, as Server-Sent Events: for whatever starts
+// and stops replicas. What nobody listens to is not kept; who reconnects reads the routing table first.
 
 import { encodeUtf8 } from '../lib/utf8.ts';
 
@@ -12,6 +12,19 @@ export interface RegistrationEvent {
   readonly replica_id: string;
   readonly agent_id: string;
   /** RFC 3339. */
+  readonly timestamp: string;
+}
+
+/** A model of this site is asleep and wanted; or nobody waits for it any more (decisions.md, "Hold at zero"). */
+export interface WakeEvent {
+  readonly event_type: 'wake_wanted' | 'wake_done';
+  readonly site: string;
+  readonly model: string;
+  readonly kind: string;
+  /** Requests that are held for it. */
+  readonly held: number;
+  /** RFC 3339: when the first of this wait came; the same of the event. */
+  readonly since: string;
   readonly timestamp: string;
 }
 
@@ -58,7 +71,7 @@ export class RegistrationStream {
     return this.#subscribers.size;
   }
 
-  publish(event: RegistrationEvent): void {
+  publish(event: RegistrationEvent | WakeEvent): void {
     this.#send(`data: ${JSON.stringify(event)}\n\n`);
   }
 

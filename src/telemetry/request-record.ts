@@ -47,6 +47,8 @@ export interface RequestRecord {
   outputTokens: number | undefined;
   /** A stream that the engine ended well, but without its dialect's last word. */
   isIncomplete: boolean;
+  /** Milliseconds for which it was held until its model woke, or did not; undefined: it was not. */
+  holdMs: number | undefined;
   /** Milliseconds to the first byte of a streamed answer. */
   firstByteMs: number | undefined;
   /** What the request has taken of the budget of all bodies; given back at its end. */

@@ -10,7 +10,7 @@ export interface RoutedLabels {
   /** Of the agent that was asked last, `cloud` for a provider; empty when nobody was. */
   readonly region: string;
   readonly engine: string;
-  /** One that an agent here lists or a policy document is for, else `other`. */
+  /** One that an agent here lists, that the map starts here from zero, or that a policy document is for; else `other`. */
   readonly model: string;
   /** Owner of the key. */
   readonly tenant_id: string;

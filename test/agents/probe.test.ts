@@ -1,61 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { RESTART_MS } from '../../src/agents/health.ts';
-import { PROBE_TIMEOUT_MS, startProbing } from '../../src/agents/probe.ts';
-import { AgentRegistry } from '../../src/agents/registry.ts';
-import { FakeTimers } from './fake-timers.ts';
-
-type Mood = 'up' | 'down' | 'hanging';
-
-/** A registry under probing, with engines that answer by the mood the test sets. */
-function probing(initial: Readonly<Record<string, Mood>>) {
-  const timers = new FakeTimers();
-  const changes: string[] = [];
-  const clocks = { nowMs: () => timers.monotonicMs(), monotonicMs: () => timers.monotonicMs() };
-  const registry = new AgentRegistry((_agent, from, to) => {
-    if (from !== to) changes.push(`${from} ${to}`);
-  }, clocks);
-
-  const moods = new Map<string, Mood>();
-  const probes: string[] = [];
-  const add = (id: string, mood: Mood) => {
-    moods.set(id, mood);
-    return registry.add({
-      id,
-      engine: 'custom',
-      capability: 'llm',
-      backendUrl: `http://${id}`,
-      models: ['m'],
-      capacity: 1,
-    });
-  };
-  const fetch: EngineFetch = (url, init) => {
-    const { hostname } = new URL(url);
-    probes.push(hostname);
-    return answer(moods.get(hostname), init.signal);
-  };
-  const agents = Object.entries(initial).map(([id, mood]) => add(id, mood));
-  const stop = startProbing(registry, { fetch, timers });
-  /** Lets time pass in ticks, and probes answer after each. */
-  const pass = async (ms: number) => {
-    await settled();
-    for (let passed = 0; passed < ms; passed += 250) {
-      timers.advance(250);
-      await settled();
-    }
-  };
-  return { timers, registry, changes, moods, probes, agents, add, stop, pass };
-}
-
-async function answer(mood: Mood | undefined, signal: AbortSignal | null | undefined): Promise<Response> {
-  if (mood === 'up') return new Response('');
-  if (mood === 'down') return new Response('', { status: 503 });
-  return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
-}
-
-/** Until every promise that can be settled is. */
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+import { PROBE_TIMEOUT_MS } from '../../src/agents/probe.ts';
+import { probing, settled } from './probing.ts';
 
 describe('startProbing()', () => {
   it('probes at once, and a healthy agent again after 5 s, not before', async () => {

@@ -111,7 +111,7 @@ describe('watchEngines()', () => {
       () => 0,
       (line) => void lines.push(line.slice('1970-01-01T00:00:00.000Z '.length).trimEnd()),
     );
-    const stop = watchEngines(agents, { fetch, timers, log, registrations });
+    const stop = watchEngines(agents, { fetch, timers, log, registrations, isAwaited: () => false });
     return { timers, asked, lines, stop, registrations };
   }
 

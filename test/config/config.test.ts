@@ -184,6 +184,7 @@ describe('readConfig() chooses the source', () => {
       auth: { mode: 'none', file: undefined, keys: [] },
       redirect: undefined,
       stateDir: undefined,
+      hold: { budgetMs: 120_000, maxPerModel: 100, maxBytes: 268_435_456, webhook: undefined },
       agents: { engines: [], file: undefined, fromFile: [] },
       modelAliases: { file: undefined, table: new Map() },
       policies: { paths: { file: undefined, directory: undefined }, keyed: new Set(), loaded: BUILT_IN_POLICIES },

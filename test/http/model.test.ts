@@ -11,7 +11,7 @@ import { type Client, KEY_IDS, SECRETS, SITES } from '../model/world.ts';
 import { Fleet, SITE_IDS, type SiteWorld } from './fleet.ts';
 
 const ROUTERS = new RouterSet();
-const STATUS = { unauthorized: 401, serve: 200, noAgents: 503, notFound: 404 } as const;
+const STATUS = { unauthorized: 401, serve: 200, noAgents: 503, notFound: 404, hold: 503 } as const;
 
 interface World {
   readonly view: number;

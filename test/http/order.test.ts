@@ -133,12 +133,6 @@ describe('the order of handling', () => {
     assert.equal(await outcomeAtA(CHAT_BODY, bearer('key-1'), { map }), '404 model_not_found');
   });
 
-  it('does not hold what may wake here either: this version cannot (D-05)', async () => {
-    const here = { ...placement('m', 'chat', 'site-fr-1'), scale_from_zero: true };
-    const map = { ...FIXTURE_MAP, placements: [here] };
-    assert.equal(await outcomeAtA(CHAT_BODY, bearer('key-1'), { map }), '404 model_not_found');
-  });
-
   const malformed: readonly (readonly [string, string])[] = [
     ['no JSON', '{"model":'],
     ['no object', '["m"]'],

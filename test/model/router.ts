@@ -1,15 +1,15 @@
 // A modelled router in one state: its token desk, its map and its agents. For every request it has each answer that the
 // real decision gives for some session, so that a search meets every choice of a site.
 
-import { decideRoute, stay } from '../../src/routing/decide-route.ts';
+import { decideRoute, type StayDecision, stay } from '../../src/routing/decide-route.ts';
 import type { SiblingMap } from '../../src/site/sibling-map.ts';
 import { present } from '../redirect/builders.ts';
 import { type Admitted, type Entry, MODEL, type Request, type Token, type TokenDesk } from './token-desk.ts';
 import { type RouterState, SESSIONS, SITES } from './world.ts';
 
-/** How one request leaves a router. Holding will add an exit: the request waits, then the decision is taken again. */
+/** How one request leaves a router: after a hold, too, when the decision is taken again. */
 export type Exit =
-  | { readonly kind: 'unauthorized' | 'serve' | 'noAgents' | 'notFound' }
+  | { readonly kind: 'unauthorized' | StayDecision['kind'] }
   | { readonly kind: 'redirect'; readonly token: Token };
 
 const UNAUTHORIZED: readonly Exit[] = [{ kind: 'unauthorized' }];
@@ -61,6 +61,8 @@ export class ModelRouter {
       passage: admitted.passage,
       scope: admitted.scope,
       here: { siteId, map: this.#map },
+      defaultHoldMs: 0,
+      maxWaitMs: undefined,
     } as const;
     const decision = decideRoute(facts, 0);
     if (decision.kind !== 'redirect') return decision;

@@ -1,4 +1,4 @@
-// All mutants, one group an idea. At least one for each check, claim, bound and step of the redirect core.
+// All mutants, one group an idea. At least one for each check, claim, bound and step of the redirect core, and of holding.
 
 import { CHECKS } from './groups/checks.ts';
 import { SITE_CHOICE } from './groups/choice.ts';
@@ -7,6 +7,7 @@ import { CALLERS } from './groups/credentials.ts';
 import { DECISION } from './groups/decision.ts';
 import { PASSAGE } from './groups/fallback.ts';
 import { FORMATS } from './groups/formats.ts';
+import { HOLDING } from './groups/hold.ts';
 import { LEDGER } from './groups/ledger.ts';
 import { MAP_FIELDS } from './groups/map-fields.ts';
 import { MAP_STORE } from './groups/map-store.ts';
@@ -25,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SITE_CHOICE,
   ...DECISION,
   ...PASSAGE,
+  ...HOLDING,
   ...RESPONSE,
   ...MAP_FIELDS,
   ...MAP_STORE,

@@ -1,7 +1,7 @@
 // Requirements that no test shows yet, or not wholly, because what they speak of is not built. Each names the capability
 // it waits for; whoever builds that capability takes its lines out.
 
-type Capability = 'holding' | 'audit and traces';
+type Capability = 'audit and traces';
 
 export interface Exemption {
   readonly requirement: string;
@@ -13,26 +13,6 @@ export interface Exemption {
 }
 
 export const EXEMPTIONS: readonly Exemption[] = [
-  { requirement: 'R-030', waitsFor: 'holding', reason: 'no request is held until its model wakes' },
-  {
-    requirement: 'R-048',
-    waitsFor: 'holding',
-    isPartly: true,
-    reason: 'the choice says wake_here, but nothing is held then',
-  },
-  {
-    requirement: 'R-136',
-    waitsFor: 'holding',
-    isPartly: true,
-    reason: 'served here and redirected once more; nothing is held',
-  },
-  {
-    requirement: 'R-140',
-    waitsFor: 'holding',
-    isPartly: true,
-    reason: 'at hop 2 nothing is held; the usual errors and a fallback_provider are tested',
-  },
-  { requirement: 'R-196', waitsFor: 'holding', reason: 'hold_budget is checked and kept, and bounds nothing yet' },
   {
     requirement: 'R-128',
     waitsFor: 'audit and traces',

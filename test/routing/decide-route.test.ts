@@ -5,7 +5,16 @@ import * as fc from 'fast-check';
 import { decideRoute, type LocalPresence, NEW_PASSAGE, type RouteFacts, stay } from '../../src/routing/decide-route.ts';
 import { parseScope } from '../../src/site/scope.ts';
 import { EMPTY_MAP } from '../../src/site/sibling-map.ts';
-import { edited, HINTS_EXPIRE_AT_MS, mapOf, ROUTER, siteId, VALID_MAP, validMaps } from '../site/map-document.ts';
+import {
+  edited,
+  HINTS_EXPIRE_AT_MS,
+  type Json,
+  mapOf,
+  ROUTER,
+  siteId,
+  VALID_MAP,
+  validMaps,
+} from '../site/map-document.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 3, 12);
 const MAP = mapOf(VALID_MAP);
@@ -23,14 +32,26 @@ function facts(change: Partial<RouteFacts> = {}): RouteFacts {
     passage: NEW_PASSAGE,
     scope: parseScope('country:FR'),
     here: { siteId: ROUTER.ownSite, map: MAP },
+    defaultHoldMs: 120_000,
+    maxWaitMs: undefined,
     ...change,
   };
 }
 
-/** `serve`, `noAgents`, `notFound`, or the site that is named. */
+/** `serve`, `hold`, `noAgents`, `notFound`, or the site that is named. */
 function decide(change: Partial<RouteFacts> = {}, nowMs: number = NOW_MS): string {
   const decision = decideRoute(facts(change), nowMs);
   return decision.kind === 'redirect' ? decision.target.id : decision.kind;
+}
+
+/** A cold placement that its site starts when a request arrives. */
+function wakes(site: string): Record<string, Json> {
+  return { model: 'm', kind: 'chat', site, scale_from_zero: true, hint: { warm: false } };
+}
+
+/** Site A, with a map of these placements. */
+function placedAt(...placements: readonly Json[]): RouteFacts['here'] {
+  return { siteId: ROUTER.ownSite, map: mapOf(edited(VALID_MAP, 'placements', placements)) };
 }
 
 describe('decideRoute()', () => {
@@ -112,17 +133,55 @@ describe('decideRoute()', () => {
     }
   });
 
-  it('never holds here: of cold sites the first is taken although this site could wake the model (D-05, issue 2)', () => {
-    const cold = ['site-fr-2', 'site-fr-1'].map((site) => ({
-      model: 'm',
-      kind: 'chat',
-      site,
-      scale_from_zero: true,
-      hint: { warm: false },
-    }));
-    const here = { siteId: ROUTER.ownSite, map: mapOf(edited(VALID_MAP, 'placements', cold)) };
-    assert.equal(decide({ here }), 'site-fr-2');
+  it('holds here what a cold sibling would only have to wake as well (R-048)', () => {
+    assert.equal(decide({ here: placedAt(wakes('site-fr-2'), wakes('site-fr-1')) }), 'hold');
   });
+
+  it('redirects to the cold sibling when it cannot hold: no budget here, or a client that does not wait (D-05)', () => {
+    const here = placedAt(wakes('site-fr-2'), wakes('site-fr-1'));
+    assert.equal(decide({ here, defaultHoldMs: 0 }), 'site-fr-2');
+    assert.equal(decide({ here, maxWaitMs: 0 }), 'site-fr-2');
+    assert.equal(decide({ here, maxWaitMs: 1 }), 'hold');
+    const ownBudget = placedAt(wakes('site-fr-2'), { ...wakes('site-fr-1'), hold_budget: '2s' });
+    assert.equal(decide({ here: ownBudget, defaultHoldMs: 0 }), 'hold');
+  });
+
+  it('redirects to a warm sibling, whatever could be woken here (R-049, R-050)', () => {
+    const warm = { ...wakes('site-fr-2'), hint: { warm: true } };
+    const here = placedAt(warm, wakes('site-fr-1'));
+    assert.equal(decide({ here }), 'site-fr-2');
+    assert.equal(decide({ here: placedAt(wakes('site-fr-2'), wakes('site-fr-1')) }, HINTS_EXPIRE_AT_MS), 'site-fr-2');
+  });
+
+  it('holds what no sibling has and this site can start, unless a healthy agent is here (R-030)', () => {
+    const here = placedAt(wakes('site-fr-1'));
+    assert.deepEqual(
+      PRESENCES.map((local) => decide({ here, local })),
+      ['serve', 'hold', 'hold'],
+    );
+  });
+
+  it('holds also after two redirects, and for a client that nobody signed for (R-025, R-136, R-140)', () => {
+    const here = placedAt(wakes('site-fr-2'), wakes('site-fr-1'));
+    assert.equal(decide({ here, passage: { hops: 2, origin: siteId('site-us-1') } }), 'hold');
+    assert.equal(decide({ here, passage: { hops: 2, origin: undefined } }), 'hold');
+  });
+
+  const notHeld: readonly (readonly [string, Partial<RouteFacts>])[] = [
+    ['is not to be started here (R-031)', { here: placedAt({ ...wakes('site-fr-1'), scale_from_zero: false }) }],
+    ['is not placed here (R-031)', { here: placedAt() }],
+    ['is placed here for another kind (R-051)', { here: placedAt(wakes('site-fr-1')), kind: 'embedding' }],
+    ['may wait for no time here', { here: placedAt(wakes('site-fr-1')), defaultHoldMs: 0 }],
+    ['has a client that does not wait', { here: placedAt(wakes('site-fr-1')), maxWaitMs: 0 }],
+  ];
+  for (const [what, change] of notHeld) {
+    it(`does not hold a request whose model ${what}: 503 when agents are down, 404 when there are none`, () => {
+      assert.deepEqual(
+        PRESENCES.map((local) => decide({ ...change, local })),
+        ['serve', 'noAgents', 'notFound'],
+      );
+    });
+  }
 
   it('looks at hints until they expire, and asks for that moment anew each time (R-058)', () => {
     const placed = (site: string, load: string) => ({
@@ -157,7 +216,8 @@ describe('decideRoute()', () => {
           const scope = parseScope(scopeText);
           const here = { siteId: ROUTER.ownSite, map };
           const hops = origin === undefined ? 0 : 1;
-          const decision = decideRoute(facts({ here, scope, passage: { hops, origin } }), NOW_MS);
+          // Whoever waits is held where the map says so; here nobody does.
+          const decision = decideRoute(facts({ here, scope, passage: { hops, origin }, maxWaitMs: 0 }), NOW_MS);
           const candidates = map.allPlacements
             .filter((placement) => placement.model === 'm' && placement.kind === 'chat')
             .map((placement) => map.sites.get(placement.site))
@@ -177,14 +237,19 @@ describe('decideRoute()', () => {
 });
 
 describe('stay()', () => {
-  it('is what is left without a redirect: served, 503 or 404 (R-029)', () => {
-    assert.deepEqual(
-      PRESENCES.map((local) => stay({ local, hasLastResort: false }).kind),
-      ['serve', 'noAgents', 'notFound'],
-    );
+  it('is what is left without a redirect: served, held, 503 or 404 (R-029)', () => {
+    const of = (change: Partial<RouteFacts>) => PRESENCES.map((local) => stay(facts({ ...change, local })).kind);
+    assert.deepEqual(of({}), ['serve', 'noAgents', 'notFound']);
+    assert.deepEqual(of({ here: placedAt(wakes('site-fr-1')) }), ['serve', 'hold', 'hold']);
   });
 
   it('is an answer from here, whatever the agents, where a provider is the last resort (R-033)', () => {
-    for (const local of PRESENCES) assert.equal(stay({ local, hasLastResort: true }).kind, 'serve');
+    for (const local of PRESENCES) assert.equal(stay(facts({ local, hasLastResort: true })).kind, 'serve');
+  });
+
+  it('is a hold before it is a provider (R-140)', () => {
+    const here = placedAt(wakes('site-fr-1'));
+    assert.equal(stay(facts({ here, hasLastResort: true })).kind, 'hold');
+    assert.equal(stay(facts({ here, hasLastResort: true, maxWaitMs: 0 })).kind, 'serve');
   });
 });

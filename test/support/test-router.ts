@@ -26,6 +26,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { RegistrationStream } from '../../src/telemetry/registration-stream.ts';
 import { registryOf, type TestAgent } from './test-agents.ts';
 import { testDispatchPorts } from './test-dispatch.ts';
+import { type HoldSettings, testHolds, type Wake } from './test-holds.ts';
 import { type ExtraKey, KEYS, keyRegistry } from './test-keys.ts';
 import { type LimitSettings, testLimits } from './test-limits.ts';
 import { must, type RedirectSettings, redirectGauges, redirectSite } from './test-redirect.ts';
@@ -54,7 +55,7 @@ export function placement(model: string, kind: string, site: string): Record<str
   return { model, kind, site, scale_from_zero: false };
 }
 
-export interface TestRouterSettings extends RedirectSettings, LimitSettings {
+export interface TestRouterSettings extends HoldSettings, RedirectSettings, LimitSettings {
   readonly authMode?: 'none' | 'api-key' | 'dynamic';
   readonly agents?: readonly TestAgent[];
   /** Alias to its models. */
@@ -97,6 +98,7 @@ export interface TestRouter {
   readonly accessLines: Record<string, unknown>[];
   /** Everything written to any sink, for canary searches. */
   readonly written: string[];
+  readonly wakes: readonly Wake[];
   stopping: boolean;
   /** What the application told the connection about silence, in order. */
   readonly silence: ('allow' | 'end' | 'close')[];
@@ -133,6 +135,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     engines: () => [],
     queueDepths: () => queue.depths(),
     heldRooms: () => heldRooms(limits, agents, policies),
+    held: () => holds.counts(),
   };
   const metrics = createMetrics(sources, 'test');
   const queue = new SeatQueue({
@@ -145,6 +148,8 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   const nowMs = (): number => router.nowMs;
   const limits = testLimits(settings, () => router.monotonicMs ?? router.nowMs);
   const dispatchPorts = testDispatchPorts(settings.accounts ?? [], { agents, policies, queue, metrics, engine, nowMs });
+  const here = () => redirect && { siteId: redirect.siteId, map: redirect.maps.current() };
+  const { holds, wakes } = testHolds({ ...dispatchPorts, here, nowMs }, settings);
   const ports: RouterPorts = {
     version: 'test',
     auth: authIn(settings),
@@ -163,6 +168,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     limitWrites: new PushQueue(),
     queueDepths: () => queue.depths(),
     dispatch: (request) => dispatch(request, dispatchPorts),
+    holds,
     maxRequestBytes: settings.maxRequestBytes ?? 10_485_760,
     bodies: { budget: bodyBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },
     adminBodies: { budget: adminBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },
@@ -199,6 +205,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     engineCalls,
     accessLines,
     written,
+    wakes,
     stopping: false,
     silence,
     send: async (target, init = {}) => {

@@ -32,6 +32,7 @@ function record(change: Partial<RequestRecord> = {}): RequestRecord {
     inputTokens: undefined,
     outputTokens: undefined,
     isIncomplete: false,
+    holdMs: undefined,
     firstByteMs: undefined,
     bodyBytes: 0,
     streaming: false,

@@ -13,6 +13,7 @@ const NONE: MetricSources = {
   engines: () => [],
   queueDepths: () => [],
   heldRooms: () => [],
+  held: () => [],
 };
 const OFF = createMetrics(NONE, '1.2.3');
 

@@ -70,6 +70,7 @@ async function replaceMap(ports: RouterPorts, redirect: RedirectSite, map: Sibli
   }
   for (const warning of warnAboutMap(map, ports.nowMs())) ports.log.warn(warning);
   warnOfHiddenAliases(ports);
+  ports.holds.mapReplaced();
   await ports.kept?.mapReplaced();
   return jsonText(200, `{"ok":true,"version":${version}}`);
 }

@@ -149,8 +149,8 @@ ${BODY_CHECK}`,
       '    scope: readScope(ports, arrival) ?? claims.scope,',
     ],
     'an accepted token forgets its claims': [
-      '    scope: claims.scope,\n    claims,',
-      '    scope: claims.scope,\n    claims: undefined,',
+      '    maxWaitMs: entrance.maxWaitMs,\n    claims,',
+      '    maxWaitMs: entrance.maxWaitMs,\n    claims: undefined,',
     ],
   }),
   ...mutantsOf(

@@ -40,7 +40,7 @@ const HANDLING: readonly Mutant[] = mutantsOf(INFERENCE, ORDER_TESTS, {
     ],
   ],
   'a redirect that cannot be written is an error': [
-    'response ?? stayOrThrow(stay(facts),',
+    'response ?? stayOrThrow(staying,',
     "response ?? stayOrThrow({ kind: 'notFound' },",
   ],
   'a session does not count': ['session: sessionOf(arrival.headers)', 'session: new Uint8Array()'],
@@ -87,7 +87,7 @@ const ROUTE: readonly Mutant[] = mutantsOf('src/routing/decide-route.ts', ['test
     "facts.local === 'healthy' ?",
     "facts.local === 'healthy' || facts.hasLastResort ?",
   ],
-  'a provider answers nothing': ["  if (hasLastResort) return { kind: 'serve' };\n", ''],
+  'a provider answers nothing': ["  if (facts.hasLastResort) return { kind: 'serve' };\n", ''],
   'a working local agent does not keep its request': ["facts.local === 'healthy' ? { kind: 'serve' } : ", ''],
   'an agent that is down keeps its request': [
     "facts.local === 'healthy' ? { kind: 'serve' }",
@@ -105,16 +105,12 @@ const ROUTE: readonly Mutant[] = mutantsOf('src/routing/decide-route.ts', ['test
   'the choice forgets the kind': ['kind: facts.kind', "kind: 'chat'"],
   'the choice forgets the time': ['    nowMs,\n', '    nowMs: 0,\n'],
   'the choice is made for another site': ['here: here.siteId', "here: '' as SiteId"],
-  'the router claims that it can hold': ['canHold: false', 'canHold: true'],
+  'the router claims that it can hold': ['canHold: holdBudgetMs(facts) > 0', 'canHold: true'],
+  'the router never wakes a model first': ['canHold: holdBudgetMs(facts) > 0', 'canHold: false'],
+  'nothing is held': ['  if (holdBudgetMs(facts) > 0)', '  if (false)'],
   'the redirect widens the scope': ['target: choice.site, scope }', "target: choice.site, scope: { kind: 'all' } }"],
-  'agents that are down are unknown': [
-    "case 'unhealthy':\n      return { kind: 'noAgents' }",
-    "case 'unhealthy':\n      return { kind: 'notFound' }",
-  ],
-  'what nobody serves is served': [
-    "case 'none':\n      return { kind: 'notFound' }",
-    "case 'none':\n      return { kind: 'serve' }",
-  ],
+  'agents that are down are unknown': ["'unhealthy' ? 'noAgents'", "'unhealthy' ? 'notFound'"],
+  'what nobody serves is served': [": 'notFound' }", ": 'serve' }"],
 });
 
 const ENDPOINTS: readonly Mutant[] = mutantsOf(
