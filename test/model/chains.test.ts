@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fallbackPassage } from '../../src/redirect/next-hop.ts';
+import { NEW_PASSAGE } from '../../src/routing/decide-route.ts';
 import { plainClients } from './clients.ts';
-import { searchEvents } from './events.ts';
+import { type HoldRule, searchEvents } from './events.ts';
 import type { Exit } from './router.ts';
 import { RouterSet } from './router-set.ts';
 import { MISROUTED, SCOPES, SMALL_UNIVERSE, THREE_SITES } from './searches.ts';
@@ -106,6 +107,12 @@ describe('routers that anything may befall between two redirects', () => {
     const { violation, trace, byRedirects } = searchEvents(new RouterSet(), SMALL_UNIVERSE);
     assert.equal(violation, undefined, `${trace}`);
     assert.deepEqual(byRedirects, [6, 72, 72]);
+  });
+
+  it('would break that if a held request were decided again as a new one', PATIENT, () => {
+    const rule: HoldRule = ({ id, ...admitted }) => ({ ...admitted, id: -id, passage: NEW_PASSAGE });
+    const { violation, trace } = searchEvents(new RouterSet(), SMALL_UNIVERSE, () => undefined, rule);
+    assert.equal(violation, 'back to the origin', `${trace}`);
   });
 
   const forgetful: PassageRule = (refusal) => ({ ...fallbackPassage(refusal), origin: undefined });

@@ -1,12 +1,13 @@
 // Fleets that change while a request is on its way: between two redirects, any number of map pushes, key pushes, restarts,
 // secret rotations, clock steps, agents that come and go, and URLs that lead anywhere. After such events the request may
 // meet any router in any state, so it is sent to all of them: what holds here holds for every order of events, and for
-// fleets of any size. A hold will add its own events: the request waits, and the same router asks `decideRoute` again.
+// fleets of any size. Any router may also hold a request that it has let in: then the same site decides again, in whatever
+// state it is by then, for a request that was admitted in the state before.
 
 import type { LocalPresence } from '../../src/routing/decide-route.ts';
 import type { Exit, ModelRouter } from './router.ts';
 import type { RouterSet } from './router-set.ts';
-import type { Entry, Token } from './token-desk.ts';
+import type { Admitted, Entry, Token } from './token-desk.ts';
 import { REDIRECTS_FOLLOWED, type Violation, violationOf } from './walk.ts';
 import { type Auth, type Client, describeClient, describeState, type RouterState, type Secrets } from './world.ts';
 
@@ -34,15 +35,25 @@ interface OnTheWay {
 export interface EventFindings {
   /** Pairs of a request on its way and a router that it meets. */
   meetings: number;
+  /** Pairs of a request that a site has let in, and a state in which the site decides again after a hold. */
+  holds: number;
   /** At n: requests with n redirects behind them. */
   readonly byRedirects: number[];
   violation: Violation | undefined;
   trace: string | undefined;
 }
 
+/** What a request is after a hold: what it was, or what a test has it be. */
+export type HoldRule = (admitted: Admitted) => Admitted;
+
 /** Sends every client to every router, with every token that it can come to hold. Stops at the first violation. */
-export function searchEvents(routers: RouterSet, universe: Universe, report: Report = () => undefined): EventFindings {
-  const findings: EventFindings = { meetings: 0, byRedirects: [], violation: undefined, trace: undefined };
+export function searchEvents(
+  routers: RouterSet,
+  universe: Universe,
+  report: Report = () => undefined,
+  rule: HoldRule = (admitted) => admitted,
+): EventFindings {
+  const findings: EventFindings = { meetings: 0, holds: 0, byRedirects: [], violation: undefined, trace: undefined };
   const all = statesOf(universe).map((state) => routers.in(state));
   let onTheWay = startsOf(universe);
   while (onTheWay.length > 0 && findings.violation === undefined) {
@@ -50,7 +61,7 @@ export function searchEvents(routers: RouterSet, universe: Universe, report: Rep
     findings.byRedirects[redirects] = onTheWay.length;
     report(redirects, onTheWay.length);
     const next = new Map<string, OnTheWay>();
-    for (const request of onTheWay) meetAll(request, all, findings, next);
+    for (const request of onTheWay) meetAll(request, all, { findings, next, rule });
     onTheWay = redirects < REDIRECTS_FOLLOWED ? [...next.values()] : [];
   }
   return findings;
@@ -80,20 +91,48 @@ function statesOf({ sites, locals, secrets, auths, clocksMs }: Universe): readon
   );
 }
 
-function meetAll(
-  request: OnTheWay,
-  routers: readonly ModelRouter[],
-  findings: EventFindings,
-  next: Map<string, OnTheWay>,
-): void {
+/** What a search has found, whom it sends on next, and its rule. */
+interface Searching {
+  readonly findings: EventFindings;
+  readonly next: Map<string, OnTheWay>;
+  readonly rule: HoldRule;
+}
+
+function meetAll(request: OnTheWay, routers: readonly ModelRouter[], searching: Searching): void {
+  const { findings, next, rule } = searching;
   const { client, token, start } = request;
+  const letIn = new Map<string, LetIn>();
   for (const router of routers) {
     if (token === undefined && router.state.site !== start) continue;
     findings.meetings += 1;
     for (const isRepeat of client.repeats ? [false, true] : [false]) {
       const entry = router.enter({ client, token, isRepeat });
       for (const exit of router.exits(entry)) go({ request, router, entry, exit }, findings, next);
+      const { site } = router.state;
+      const { admitted } = entry;
+      if (admitted === undefined) continue;
+      letIn.set(`${site} ${admitted.id}`, { site, entry: { ...entry, admitted: rule(admitted) } });
     }
+  }
+  for (const held of letIn.values()) decideAgain(request, held, routers, searching);
+}
+
+/** A request that a site has let in, in some state of which it keeps no more. */
+interface LetIn {
+  readonly site: number;
+  readonly entry: Entry;
+}
+
+function decideAgain(
+  request: OnTheWay,
+  { site, entry }: LetIn,
+  routers: readonly ModelRouter[],
+  { findings, next }: Searching,
+): void {
+  for (const router of routers) {
+    if (router.state.site !== site) continue;
+    findings.holds += 1;
+    for (const exit of router.exits(entry)) go({ request, router, entry, exit }, findings, next);
   }
 }
 

@@ -64,7 +64,9 @@ function universeCheck(universe: Universe): Check {
         progress(`${number(requests)} requests with ${redirects} redirects behind them`),
       );
       const requests = found.byRedirects.map((count, redirects) => `${number(count)} after ${redirects}`).join(', ');
-      const text = `${number(found.meetings)} meetings of a request and a router; requests: ${requests}`;
+      const text =
+        `${number(found.meetings)} meetings of a request and a router, ${number(found.holds)} decisions after a hold; ` +
+        `requests: ${requests}`;
       return { isGood: found.violation === undefined, text, tried: found.meetings, story: found.trace };
     },
   };

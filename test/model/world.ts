@@ -26,7 +26,7 @@ export type Secrets = keyof typeof SECRETS;
 /** Which keys a router knows: every client's, none (a restart, a push that it missed), or it asks for none. */
 export type Auth = 'keys' | 'no keys' | 'open';
 
-/** All that can differ between two routers, or change in one between two requests. A hold would be one more member. */
+/** All that can differ between two routers, or change in one between two requests. */
 export interface RouterState {
   /** Index into `SITES`. */
   readonly site: number;
