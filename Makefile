@@ -12,7 +12,7 @@ SOURCES := $(shell find src -name '*.ts') package.json
 CORE_TESTS := test/lib test/site test/redirect test/auth test/quota test/admission test/policy test/routing
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test check check-model mutants bench soak clean
+.PHONY: help build run demo demo-hold test check check-model mutants bench soak clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ run: $(BINARY) ## Run the router with ARGS='--engine …' (see README.md)
 
 demo: $(BINARY) ## Two sites, mock engines, real SDKs: a redirect from end to end (KEEP=1 leaves it running)
 	$(BUN) test/demo/main.ts $(if $(filter-out 0 no false,$(KEEP)),--keep)
+
+demo-hold: $(BINARY) ## A model at zero is started by a webhook while a client of the OpenAI SDK waits for it
+	$(BUN) test/demo/hold.ts
 
 test: $(BINARY) ## All tests on Bun, the core rooms' tests on Deno too
 	$(BUN) test --only-failures --timeout 30000

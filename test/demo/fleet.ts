@@ -112,6 +112,6 @@ function newKey(id: string): ClientKey {
   return { id, secret: `sk-${secret()}` };
 }
 
-function secret(): string {
+export function secret(): string {
   return randomBytes(24).toString('hex');
 }

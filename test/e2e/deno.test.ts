@@ -12,6 +12,7 @@ import { eventStream, goldenStreams } from '../dispatch/providers/golden.ts';
 import { BARE_ENV, type RunningProcess, start } from '../support/child-process.ts';
 import { ADMIN_KEY, type EngineProcess, startEngine, untilServing } from '../support/router-process.ts';
 import { createGround, type Ground } from '../support/sites.ts';
+import { CROSS_SITE, freePort, mapOf, pushMap, SECRETS } from '../support/sleeping-site.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** As the README says. */
@@ -20,12 +21,18 @@ const COMMAND = 'node_modules/.bin/deno task start';
 const EVENTS = { 'content-type': 'text/event-stream' };
 const [PROVIDER_STREAM] = goldenStreams('stream-to-anthropic');
 
+const ON_FREE_PORTS = ['--http-port', '127.0.0.1:0', '--metrics-port', '127.0.0.1:0'];
+
 function startOnDeno(args: readonly string[], env: Readonly<Record<string, string>>): RunningProcess {
   return start(
-    [...COMMAND.split(' '), ...args],
+    [...COMMAND.split(' '), ...ON_FREE_PORTS, ...args],
     { ...BARE_ENV, DENO_NO_UPDATE_CHECK: '1', HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY, ...env },
     ROOT,
   );
+}
+
+async function urlOf(router: RunningProcess): Promise<string> {
+  return (await router.line((text) => text.startsWith('listening http '))).slice('listening http '.length);
 }
 
 describe('The source on Deno', () => {
@@ -43,13 +50,10 @@ describe('The source on Deno', () => {
     engine = await startEngine({ name: 'behind-deno', models: ['chat'] });
     provider = await startProvider(bytes(200, eventStream('openai', PROVIDER_STREAM?.in ?? []), EVENTS));
     ground = await createGround();
-    const flags = ['--http-port', '127.0.0.1:0', '--metrics-port', '127.0.0.1:0', '--engine', engine.setting];
     const policy = ground.write('policy.yaml', 'fallback_provider: {engine: openai, model: target}');
-    router = startOnDeno([...flags, '--policy-file', policy, '--openai-base-url', `${provider.url}/v1`], {
-      HIVENET_ROUTER_OPENAI_API_KEY: 'sk-of-the-operator',
-    });
-    const line = await router.line((text) => text.startsWith('listening http '));
-    url = line.slice('listening http '.length);
+    const flags = ['--engine', engine.setting, '--policy-file', policy, '--openai-base-url', `${provider.url}/v1`];
+    router = startOnDeno(flags, { HIVENET_ROUTER_OPENAI_API_KEY: 'sk-of-the-operator' });
+    url = await urlOf(router);
     await untilServing({ url }, ['chat']);
   });
 
@@ -129,6 +133,34 @@ describe('The source on Deno', () => {
       assert.match(await admin('GET', '/health/ready'), /^200 /);
     });
     rmSync(directory, { recursive: true });
+  });
+
+  it('holds a request until its model wakes, and lets one go whose client leaves', { timeout: 30_000 }, async () => {
+    const port = await freePort();
+    const args = [...CROSS_SITE, '--engine', `vllm=http://127.0.0.1:${port}#m`];
+    const site = startOnDeno(args, SECRETS);
+    const late = { engine: undefined as EngineProcess | undefined };
+    try {
+      const siteUrl = await urlOf(site);
+      await pushMap(siteUrl, mapOf(1, ['m']));
+      const hold = (signal?: AbortSignal) =>
+        fetch(`${siteUrl}/v1/chat/completions`, {
+          method: 'POST',
+          body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }),
+          ...(signal === undefined ? {} : { signal }),
+        });
+      const [held, left] = [hold(), hold(AbortSignal.timeout(300)).catch(() => undefined)];
+      await left;
+      await site.line((text) => text.includes('"status_code":499'));
+      late.engine = await startEngine({ name: 'late', models: ['m'], port });
+      const answer = await held;
+      assert.equal(answer.status, 200);
+      assert.match(`${answer.headers.get('server-timing')}`, /^hold;dur=\d+$/);
+      assert.match(await answer.text(), /engine late/);
+    } finally {
+      // Not killed: what `deno task` runs would be left.
+      await Promise.all([site.stop(), late.engine?.kill()]);
+    }
   });
 
   it('writes an access line and ends with 0 on SIGTERM', async () => {

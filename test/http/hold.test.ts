@@ -135,7 +135,7 @@ describe('a request whose model is asleep here', () => {
     assert.equal(site.ports.bodies.budget.bytes, 0);
     wake();
     for (const asking of all) assert.equal(await outcomeOf(asking), '200');
-    assert.deepEqual(counted, [size, 2 * size], 'while they are served they count as any others');
+    assert.equal(Math.max(...counted), 2 * size, 'while they are served they count as any others');
     assert.equal(site.ports.bodies.budget.bytes, 0);
   });
 

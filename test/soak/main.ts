@@ -5,6 +5,7 @@ import { manyBodies } from './bodies.ts';
 import { crowdOfStreams } from './crowd.ts';
 import { engineReturns } from './engine-returns.ts';
 import { slowReader } from './flood.ts';
+import { manyHeld } from './held.ts';
 import { idleCloses } from './idle-closes.ts';
 import { keptKeyPushes, keyPushes } from './key-pushes.ts';
 import { keptMapPushes, mapPushes } from './map-pushes.ts';
@@ -31,6 +32,7 @@ const ALONE: readonly Check[] = [
   { name: '1,000 streams of 5 chunks a second keep their pace', run: pacedStreams },
   { name: '200 MB to a client that does not read, and then reads', run: slowReader },
   { name: 'a router killed 25 times has what it answered, whole', run: stateCrashes },
+  { name: '2,000 requests of 64 KiB held for 60 s', run: manyHeld },
   { name: 'one of three engines dies under load and returns', run: engineReturns },
 ];
 
