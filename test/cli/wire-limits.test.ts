@@ -44,7 +44,10 @@ describe('limitPorts()', () => {
 describe('heldRooms()', () => {
   it('shows what is held beside what may be, by the policy and the healthy agents of each model', async () => {
     const ports = limitPorts(configOf({}), new DailyBudgets(), new AbortController().signal);
-    const agents = registryOf([{ models: ['m'] }, { models: ['m'] }, { models: ['m'], down: true }], () => 0);
+    const agents = registryOf([{ models: ['m'] }, { models: ['m'] }, { models: ['m'], down: true }], {
+      nowMs: () => 0,
+      monotonicMs: () => 0,
+    });
     const policies = new PolicyStore();
     const limits = { ...policies.global.limits, admitBudgetTokens: 100 };
     policies.replaceGlobal({ ...policies.global, limits });

@@ -194,7 +194,7 @@ describe('GET /admin/health, last_seen', () => {
   it('is of the last good probe, and not of the last change', async () => {
     const site = createTestRouter();
     let nowMs = NOW_MS;
-    const agents = registryOf([{ models: ['m'] }], () => nowMs);
+    const agents = registryOf([{ models: ['m'] }], { nowMs: () => nowMs, monotonicMs: () => nowMs });
     Object.assign(site.ports, { agents });
     agents.all()[0]?.reportProbe(ok(['m']));
     nowMs += 5_000;

@@ -100,7 +100,7 @@ describe('the order of handling', () => {
     const policy = 'routing_policy: {exclude_if: {waiting_requests: {gt: 5}}}';
     assert.equal((await site.admin('PUT', '/admin/policy', policy)).status, 200);
     const tell = (waitingRequests: number) =>
-      site.ports.agents.all()[0]?.reportMetrics(reading({ waitingRequests }), performance.now());
+      site.ports.agents.all()[0]?.reportMetrics(reading({ waitingRequests }), site.ports.monotonicMs());
     tell(6);
     assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, bearer('key-1'))), '503 no_agents_available');
     assert.equal(await site.metric('hivenet_policy_exhausted_total{model="m"}'), 1);

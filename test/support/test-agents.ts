@@ -1,7 +1,7 @@
 // Agents of a test, which takes them for healthy or for down without a probe.
 
-import { SYSTEM_CLOCKS } from '../../src/agents/agent.ts';
 import type { AgentSetting } from '../../src/agents/agent-setting.ts';
+import type { AgentClocks } from '../../src/agents/health.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
 import { ok } from '../../src/lib/result.ts';
 
@@ -10,9 +10,8 @@ export type TestAgent = Partial<AgentSetting> & {
   readonly down?: boolean;
 };
 
-/** `nowMs`: the clock by which they say since when they are as they are. */
-export function registryOf(settings: readonly TestAgent[], nowMs: () => number): AgentRegistry {
-  const agents = new AgentRegistry(() => undefined, { ...SYSTEM_CLOCKS, nowMs });
+export function registryOf(settings: readonly TestAgent[], clocks: AgentClocks): AgentRegistry {
+  const agents = new AgentRegistry(() => undefined, clocks);
   for (const [index, { models, down, ...setting }] of settings.entries()) {
     const agent = agents.add({
       id: `agent-${index + 1}`,

@@ -1,8 +1,8 @@
-// What a test router's dispatch asks for: the engine function, real timers, and the metrics as the binary wires them.
+// What a test router's dispatch asks for: the engine function, timers, and the metrics as the binary wires them.
 
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import type { AgentRegistry } from '../../src/agents/registry.ts';
-import { systemTimers } from '../../src/agents/timers.ts';
+import type { Timers } from '../../src/agents/timers.ts';
 import type { DispatchPorts } from '../../src/dispatch/dispatch.ts';
 import { modelLabel } from '../../src/dispatch/model-label.ts';
 import type { ProviderAccount } from '../../src/dispatch/providers/provider.ts';
@@ -18,18 +18,19 @@ interface DispatchParts {
   readonly metrics: Metrics;
   readonly engine: EngineFetch;
   readonly nowMs: () => number;
+  readonly timers: Timers;
 }
 
 export function testDispatchPorts(
   accounts: readonly ProviderAccount[],
-  { agents, policies, queue, metrics, engine, nowMs }: DispatchParts,
+  { agents, policies, queue, metrics, engine, nowMs, timers }: DispatchParts,
 ): DispatchPorts {
   return {
     registry: agents,
     policies,
     queue,
     fetch: engine,
-    timers: systemTimers,
+    timers,
     requestTimeoutMs: 60_000,
     streamIdleTimeoutMs: 60_000,
     streamMaxDurationMs: undefined,

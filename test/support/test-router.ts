@@ -122,7 +122,11 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     return (settings.engine ?? echo)(url, init);
   };
   const redirect = redirectSite(settings);
-  const agents = registryOf(settings.agents ?? [], () => NOW_MS);
+  // One clock for all that is measured: a real one would put the same requests into other buckets.
+  const clock = { read: () => NOW_MS };
+  const monotonicMs = (): number => clock.read();
+  const timers = { ...systemTimers, monotonicMs };
+  const agents = registryOf(settings.agents ?? [], { nowMs: () => NOW_MS, monotonicMs });
   const active = new ActiveRequests();
   const bodyBudget = new BodyBudget(settings.bodyMemoryBytes ?? 268_435_456);
   const adminBudget = new BodyBudget(settings.adminMemoryBytes ?? 134_217_728);
@@ -140,14 +144,15 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   const metrics = createMetrics(sources, 'test');
   const queue = new SeatQueue({
     registry: agents,
-    timers: systemTimers,
+    timers,
     depth: settings.queueDepth ?? 0,
     onWaited: metrics.queueWaited,
   });
   const policies = new PolicyStore(settings.policies);
   const nowMs = (): number => router.nowMs;
-  const limits = testLimits(settings, () => router.monotonicMs ?? router.nowMs);
-  const dispatchPorts = testDispatchPorts(settings.accounts ?? [], { agents, policies, queue, metrics, engine, nowMs });
+  const limits = testLimits(settings, monotonicMs);
+  const parts = { agents, policies, queue, metrics, engine, nowMs, timers };
+  const dispatchPorts = testDispatchPorts(settings.accounts ?? [], parts);
   const here = () => redirect && { siteId: redirect.siteId, map: redirect.maps.current() };
   const { holds, wakes } = testHolds({ ...dispatchPorts, here, nowMs }, settings);
   const ports: RouterPorts = {
@@ -174,7 +179,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     adminBodies: { budget: adminBudget, timeoutMs: 60_000, timers: settings.bodyTimers ?? systemTimers },
     stalls: { timeoutMs: 60_000, timers: settings.stallTimers ?? systemTimers },
     active,
-    turns: new Turns(() => router.monotonicMs ?? router.nowMs),
+    turns: new Turns(monotonicMs),
     metrics,
     log: createLog(
       () => router.nowMs,
@@ -186,7 +191,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
     },
     isStopping: () => router.stopping,
     nowMs,
-    monotonicMs: () => router.monotonicMs ?? router.nowMs,
+    monotonicMs,
     random: (size) => crypto.getRandomValues(new Uint8Array(size)),
   };
   const fetch = createFetch(ports);
@@ -232,6 +237,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
         ...(body === undefined ? {} : { body: bodyOf(body) }),
       }),
   };
+  clock.read = () => router.monotonicMs ?? router.nowMs;
   return router;
 }
 
