@@ -73,7 +73,7 @@ const HERE: readonly Mutant[] = mutantsOf('src/http/hold-here.ts', HTTP_TESTS, {
     'return mayUseModel(caller, model) ? undefined : ',
     'return caller ? undefined : ',
   ],
-  'a request in vain is charged': ['  charge?.giveBack();\n', ''],
+  'a request that goes to a sibling is charged': ['  giveBack();\n', ''],
   'the provider is not asked': ['if (hasLastResort)', 'if (false)'],
   'a provider is asked that there is not': ['if (hasLastResort)', 'if (true)'],
   'the end of a hold says nothing of when to ask again': ['retryAfterS: ASLEEP_RETRY_S', 'retryAfterS: undefined'],
