@@ -12,10 +12,10 @@ SOURCES := $(shell find src -name '*.ts') package.json
 CORE_TESTS := test/lib test/site test/redirect test/auth test/quota test/admission test/policy test/routing
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo demo-hold test check check-model mutants bench soak clean
+.PHONY: help build run demo demo-hold test check check-model mutants bench bench-compare soak clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 node_modules/.installed: package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel=error
@@ -53,8 +53,11 @@ check-model: node_modules/.installed ## Search every fleet for a loop, every tra
 mutants: node_modules/.installed ## Defects put into the redirect core one by one: each must turn a test red (ONLY='text' takes some)
 	$(BUN) test/mutants/main.ts '$(ONLY)'
 
-bench: node_modules/.installed ## Benchmarks (right answer asserted first)
-	@for file in bench/*.bench.ts; do $(BUN) $$file || exit 1; done
+bench: $(BINARY) ## Every target of docs/performance.md and whether it is met (minutes; QUICK=1, ONLY=part of a file name)
+	$(BUN) bench/main.ts $(if $(filter-out 0 no false,$(QUICK)),--quick) $(ONLY)
+
+bench-compare: node_modules/.installed ## Two results of `make bench` side by side (A=FILE B=FILE)
+	@$(BUN) bench/compare.ts $(A) $(B)
 
 soak: test ## What takes too long for every run; before an issue is called done
 	$(BUN) test/soak/main.ts

@@ -9,7 +9,7 @@ export function encodeBase64url(bytes: Uint8Array): string {
 }
 
 /** The bytes, or undefined unless `text` is exactly what `encodeBase64url` writes for them. */
-export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  const bytes = new Uint8Array(Buffer.from(text, 'base64url'));
-  return encodeBase64url(bytes) === text ? bytes : undefined;
+export function decodeBase64url(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : undefined;
 }

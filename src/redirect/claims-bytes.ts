@@ -13,6 +13,7 @@ const SCOPE_ALL = 0;
 const SCOPE_EU = 1;
 const TEXTS_OFFSET = 63;
 const TEXT_COUNT = 6;
+const BEYOND_ASCII = /[\x80-\xff]/;
 
 /** The bytes, 114 to 786 of them, or undefined when a field is out of bounds: then no token can be made (D-45). */
 export function encodeClaims(claims: RedirectClaims): Buffer | undefined {
@@ -42,25 +43,33 @@ export function encodeClaims(claims: RedirectClaims): Buffer | undefined {
  * The claims, or undefined unless `bytes` are exactly what `encodeClaims` writes for them. For bytes whose MAC has
  * verified: nothing else is worth reading (D-28).
  */
-export function decodeClaims(bytes: Uint8Array): RedirectClaims | undefined {
+export function decodeClaims(bytes: Buffer): RedirectClaims | undefined {
   if (bytes.length < TEXTS_OFFSET || bytes[0] !== FLAGS_NONE) return undefined;
-  const view = Buffer.from(bytes);
-  const endpoint = ENDPOINT_PATHS[view.readUInt8(1) - 1];
-  const hop = view.readUInt8(2);
-  const scope = decodeScope(view.readUInt16BE(3));
-  const texts = decodeTexts(view);
-  if (endpoint === undefined || (hop !== 1 && hop !== 2) || scope === undefined || texts === undefined) {
+  const endpoint = ENDPOINT_PATHS[bytes.readUInt8(1) - 1];
+  const hop = bytes.readUInt8(2);
+  const scope = decodeScope(bytes.readUInt16BE(3));
+  const texts = splitTexts(bytes);
+  if (endpoint === undefined || (hop !== 1 && hop !== 2) || scope === undefined || texts?.length !== TEXT_COUNT) {
     return undefined;
   }
+  const [requestId = '', clientRequestId = '', originText = '', targetText = '', keyId = '', model = ''] = texts;
+  const origin = parseSiteId(originText);
+  const target = parseSiteId(targetText);
+  if (origin === undefined || target === undefined) return undefined;
   const claims: RedirectClaims = {
     endpoint,
     hop,
     scope,
-    issuedMs: view.readUIntBE(5, 6),
-    lifetimeMs: view.readUInt32BE(11),
-    tokenId: view.toString('hex', 15, 31),
-    bodyHash: view.toString('hex', 31, TEXTS_OFFSET),
-    ...texts,
+    issuedMs: bytes.readUIntBE(5, 6),
+    lifetimeMs: bytes.readUInt32BE(11),
+    tokenId: bytes.toString('hex', 15, 31),
+    bodyHash: bytes.toString('hex', 31, TEXTS_OFFSET),
+    requestId,
+    clientRequestId: clientRequestId || undefined,
+    origin,
+    target,
+    keyId,
+    model,
   };
   return areWithinBounds(claims) ? claims : undefined;
 }
@@ -72,7 +81,7 @@ function encodeScope(scope: Scope): number {
     case 'eu':
       return SCOPE_EU;
     case 'country':
-      return Buffer.from(scope.country, 'latin1').readUInt16BE(0);
+      return scope.country.charCodeAt(0) * 256 + scope.country.charCodeAt(1);
   }
 }
 
@@ -83,26 +92,21 @@ function decodeScope(code: number): Scope | undefined {
   return country === undefined ? undefined : { kind: 'country', country };
 }
 
-type TextClaims = Pick<RedirectClaims, 'requestId' | 'clientRequestId' | 'origin' | 'target' | 'keyId' | 'model'>;
-
-function decodeTexts(bytes: Buffer): TextClaims | undefined {
-  const texts = splitTexts(bytes);
-  if (texts?.length !== TEXT_COUNT) return undefined;
-  const [requestId = '', clientRequestId = '', originText = '', targetText = '', keyId = '', model = ''] = texts;
-  const origin = parseSiteId(originText);
-  const target = parseSiteId(targetText);
-  if (origin === undefined || target === undefined) return undefined;
-  return { requestId, clientRequestId: clientRequestId || undefined, origin, target, keyId, model };
-}
-
-/** Texts, each behind its length in two bytes, up to exactly the last byte; undefined if they do not end there. */
+/**
+ * Texts, each behind its length in two bytes, up to exactly the last byte; undefined if they do not end there. Nearly
+ * always all are ASCII, of which every byte is a character: then one call decodes them instead of six.
+ */
 function splitTexts(bytes: Buffer): readonly string[] | undefined {
+  const latin1 = bytes.toString('latin1', TEXTS_OFFSET);
+  const isAscii = !BEYOND_ASCII.test(latin1);
   const texts: string[] = [];
   let offset = TEXTS_OFFSET;
   while (offset + 2 <= bytes.length) {
     const start = offset + 2;
     offset = start + bytes.readUInt16BE(offset);
-    const text = decodeUtf8(bytes.subarray(start, offset));
+    const text = isAscii
+      ? latin1.slice(start - TEXTS_OFFSET, offset - TEXTS_OFFSET)
+      : decodeUtf8(bytes.subarray(start, offset));
     if (text === undefined) return undefined;
     texts.push(text);
   }

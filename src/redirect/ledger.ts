@@ -2,8 +2,9 @@
 // token whose ID may have been forgotten is refused, however the clock steps and however slowly a body comes (D-42).
 
 import { lastValidMs, type RedirectClaims } from './claims.ts';
+import { TokenIdSet } from './token-id-set.ts';
 
-/** IDs remembered at once (D-43), some 180 MB: 8,300 accepted redirects a second at a lifetime of 60 s. */
+/** IDs remembered at once (D-43), some 35 MB: 8,300 accepted redirects a second at a lifetime of 60 s. */
 const MAX_LIVE_DEFAULT = 1_048_576;
 
 /**
@@ -19,7 +20,7 @@ const KEPT_SECONDS = 60;
 export class UsedTokenLedger {
   readonly #maxLive: number;
   /** Used IDs by `endSecond`, so that they are dropped a second at a time. No set is empty: at most `maxLive` of them. */
-  readonly #bySecond = new Map<number, Set<string>>();
+  readonly #bySecond = new Map<number, TokenIdSet>();
   #size = 0;
   /** The latest second ever dropped. A token that ended in or before it may have been used, whatever the clock says. */
   #floorSecond = -1;
@@ -58,9 +59,9 @@ export class UsedTokenLedger {
     const reason = this.check(claims, nowMs);
     if (reason !== undefined) throw new Error(`Cannot mark token as used: ${reason}`);
     const second = endSecond(claims);
-    const ids = this.#bySecond.get(second);
-    if (ids === undefined) this.#bySecond.set(second, new Set([claims.tokenId]));
-    else ids.add(claims.tokenId);
+    const ids = this.#bySecond.get(second) ?? new TokenIdSet();
+    ids.add(claims.tokenId);
+    this.#bySecond.set(second, ids);
     this.#size += 1;
   }
 

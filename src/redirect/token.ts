@@ -10,7 +10,8 @@ import { decodeClaims, encodeClaims } from './claims-bytes.ts';
 import type { Keyring } from './keyring.ts';
 
 /** One algorithm per version, none to choose (RFC 8725 §3.1). At most 1,164 characters, so below the 1,200 of R-093. */
-const FORM = /^v2\.([A-Za-z0-9_-]{1,16})\.([A-Za-z0-9_-]{152,1100})\.([A-Za-z0-9_-]{43})$/;
+const FORM = /^v2\.[\w-]{1,16}\.[\w-]{152,1100}\.[\w-]{43}$/;
+const SECRET_ID_START = 'v2.'.length;
 const SIGNATURE_CHARACTERS = 43;
 
 /** Goes before the signed text; its NUL keeps MACs apart from those of any other protocol with the same secret (T-15). */
@@ -32,13 +33,16 @@ export function mintToken(claims: RedirectClaims, keyring: Keyring): string | un
  * decode (R-093, R-095). `signature`: unknown secret ID or another MAC (R-094).
  */
 export function openToken(text: string, keyring: Keyring): Result<RedirectClaims, 'malformed' | 'signature'> {
-  const match = FORM.exec(text);
-  if (match === null) return fault('malformed');
-  const [, secretId = '', claimsText = '', signature = ''] = match;
+  // Cut here and not by the expression: groups that are captured cost as much again as the MAC.
+  if (!FORM.test(text)) return fault('malformed');
+  const secretIdEnd = text.indexOf('.', SECRET_ID_START);
+  const secretId = text.slice(SECRET_ID_START, secretIdEnd);
   const key = keyring.byId.get(secretId);
   if (key === undefined) return fault('signature');
   const signed = text.slice(0, -SIGNATURE_CHARACTERS - 1);
+  const signature = text.slice(-SIGNATURE_CHARACTERS);
   if (!isSameSignature(signature, signatureOf(signed, key))) return fault('signature');
+  const claimsText = signed.slice(secretIdEnd + 1);
   const bytes = decodeBase64url(claimsText);
   const claims = bytes === undefined ? undefined : decodeClaims(bytes);
   return claims === undefined ? fault('malformed') : ok(claims);

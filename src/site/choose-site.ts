@@ -81,7 +81,7 @@ function findHome(question: SiteQuestion): readonly PlacedSite[] {
     model,
     candidates.map(({ site }) => site.id),
   );
-  return sessionOrder(keyId, session, home).flatMap((id) => candidates.filter(({ site }) => site.id === id));
+  return sessionOrder(keyId, session, home).flatMap((id) => candidates.find(({ site }) => site.id === id) ?? []);
 }
 
 /** Steps 4 and 5: the hints, over the home set in session order. */
@@ -98,10 +98,12 @@ function chooseFrom(home: readonly PlacedSite[], question: SiteQuestion): SiteCh
 }
 
 function placedSites({ map, model, kind }: SiteQuestion): readonly PlacedSite[] {
-  return map.placements(model, kind).flatMap((placement) => {
+  const placed: PlacedSite[] = [];
+  for (const placement of map.placements(model, kind)) {
     const site = map.sites.get(placement.site);
-    return site === undefined ? [] : [{ site, placement }];
-  });
+    if (site !== undefined) placed.push({ site, placement });
+  }
+  return placed;
 }
 
 function excludedBy({ here, origin, scope }: SiteQuestion, site: Site): Exclusion | undefined {

@@ -1,15 +1,15 @@
 // Which sites a caller's requests for a model belong to: rendezvous hashing, which every router and every language
 // computes alike from nothing but the key ID, the model and the site IDs (redirect-requirements 5.1, 5.2).
 
-import { createHash } from 'node:crypto';
-import { lengthPrefixed } from '../lib/lp-bytes.ts';
+import { hash } from 'node:crypto';
+import { joinPrefixed, PREFIX_BYTES } from '../lib/lp-bytes.ts';
 import { encodeUtf8 } from '../lib/utf8.ts';
 import type { SiteId } from './site.ts';
 
 const HOME_PREFIX = encodeUtf8('hivenet-router/home/v1\0');
 const SESSION_PREFIX = encodeUtf8('hivenet-router/session/v1\0');
 
-/** A site and its SHA-256 digest in lower-case hex, which sorts as the bytes do. */
+/** A site and its SHA-256 digest, a character a byte, which sorts as the bytes do. */
 export interface RankedSite {
   readonly site: SiteId;
   readonly digest: string;
@@ -17,18 +17,31 @@ export interface RankedSite {
 
 /**
  * The home set: the (at most) two sites that rank highest for this key and model, best first (R-039). Independent of the
- * order of `sites`. About 1 µs a site.
+ * order of `sites`. About 0.3 µs a site.
  */
 export function homeSet(keyId: string, model: string, sites: readonly SiteId[]): readonly SiteId[] {
-  const question = [HOME_PREFIX, prefixedText(keyId), prefixedText(model)];
+  const question = joinPrefixed(HOME_PREFIX, [encodeUtf8(keyId), encodeUtf8(model)]);
+  let message = question;
   let first: RankedSite | undefined;
   let second: RankedSite | undefined;
   for (const site of sites) {
-    const ranked = { site, digest: sha256Hex(...question, prefixedText(site)) };
+    message = withSite(question, site, message);
+    const ranked = { site, digest: hash('sha256', message, 'binary') };
     if (first === undefined || outranks(ranked, first)) [first, second] = [ranked, first];
     else if (second === undefined || outranks(ranked, second)) second = ranked;
   }
   return [first, second].flatMap((ranked) => ranked?.site ?? []);
+}
+
+/**
+ * `question || LP(site)`. The bytes of the last site are written over if this one is as long: of 100 sites, 100 new
+ * buffers would cost as much as their hashes.
+ */
+function withSite(question: Uint8Array, site: SiteId, last: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const siteAt = last.length - site.length;
+  if (siteAt !== question.length + PREFIX_BYTES) return joinPrefixed(question, [encodeUtf8(site)]);
+  for (let index = 0; index < site.length; index += 1) last[siteAt + index] = site.charCodeAt(index); // IDs are ASCII
+  return last;
 }
 
 /** The larger digest ranks higher; of two equal ones, the site whose ID bytes are smaller (site IDs are ASCII). */
@@ -44,16 +57,7 @@ export function outranks(one: RankedSite, other: RankedSite): boolean {
 export function sessionOrder(keyId: string, session: Uint8Array, home: readonly SiteId[]): readonly SiteId[] {
   const [first, second] = home;
   if (first === undefined || second === undefined) return home;
-  const digest = sha256Hex(SESSION_PREFIX, prefixedText(keyId), lengthPrefixed(session), prefixedText(first));
-  return digest < '8' ? [first, second] : [second, first]; // the top bit, read off the first hex digit
-}
-
-function prefixedText(text: string): Uint8Array {
-  return lengthPrefixed(encodeUtf8(text));
-}
-
-function sha256Hex(...parts: readonly Uint8Array[]): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest('hex');
+  const message = joinPrefixed(SESSION_PREFIX, [encodeUtf8(keyId), session, encodeUtf8(first)]);
+  const digest = hash('sha256', message, 'binary');
+  return digest < '\x80' ? [first, second] : [second, first]; // the top bit, read off the first byte
 }

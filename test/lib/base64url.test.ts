@@ -37,6 +37,12 @@ const JUNK = [
 
 const nearBase64url = fc.string({ unit: fc.constantFrom(...ALPHABET, 'A', 'Q', 'g', 'w', '+', '='), maxLength: 9 });
 
+/** Without what a `Buffer` is more than its bytes. */
+function decoded(text: string): Uint8Array | undefined {
+  const bytes = decodeBase64url(text);
+  return bytes === undefined ? undefined : Uint8Array.from(bytes);
+}
+
 /** What a text must be, said without decoding it. */
 function isCanonical(text: string): boolean {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return false;
@@ -56,7 +62,7 @@ describe('encodeBase64url()', () => {
 
 describe('decodeBase64url()', () => {
   it('reads the vectors', () => {
-    for (const [text, bytes] of Object.entries(VECTORS)) assert.deepEqual(decodeBase64url(text), bytes);
+    for (const [text, bytes] of Object.entries(VECTORS)) assert.deepEqual(decoded(text), bytes);
   });
 
   for (const text of JUNK) it(`refuses ${JSON.stringify(text)}`, () => assert.equal(decodeBase64url(text), undefined));
@@ -68,9 +74,7 @@ describe('decodeBase64url()', () => {
   });
 
   it('gives back all bytes', () =>
-    fc.assert(
-      fc.property(fc.uint8Array(), (bytes) => assert.deepEqual(decodeBase64url(encodeBase64url(bytes)), bytes)),
-    ));
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => assert.deepEqual(decoded(encodeBase64url(bytes)), bytes))));
 
   it('accepts canonical texts and no others', () =>
     fc.assert(

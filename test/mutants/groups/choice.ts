@@ -51,8 +51,8 @@ const CHOICE: readonly Mutant[] = mutantsOf('src/site/choose-site.ts', CHOICE_TE
   'the chosen site is told too': ['.filter(({ site }) => site !== chosen?.site)', ''],
   'a site without a hint is cold': ['placement.hint?.warm === false', 'placement.hint?.warm !== true'],
   'placements of another kind count': [
-    'map.placements(model, kind).flatMap(',
-    '(map.allPlacements.filter((one) => one.model === model)).flatMap(',
+    'of map.placements(model, kind))',
+    'of map.allPlacements.filter((one) => kind !== undefined && one.model === model))',
   ],
 });
 
@@ -60,24 +60,35 @@ const HASHES: readonly Mutant[] = mutantsOf('src/site/rendezvous.ts', ['test/sit
   'the home hash has another prefix': ['/home/v1\\0', '/home/v2\\0'],
   'the session hash has another prefix': ['/session/v1\\0', '/session/v2\\0'],
   'the home hash leaves out the key': [
-    'HOME_PREFIX, prefixedText(keyId), prefixedText(model)',
-    'HOME_PREFIX, prefixedText(model)',
+    'HOME_PREFIX, [encodeUtf8(keyId), encodeUtf8(model)]',
+    'HOME_PREFIX, [encodeUtf8(keyId.slice(0, 0)), encodeUtf8(model)]',
   ],
   'the home hash leaves out the model': [
-    'HOME_PREFIX, prefixedText(keyId), prefixedText(model)',
-    'HOME_PREFIX, prefixedText(keyId)',
+    'HOME_PREFIX, [encodeUtf8(keyId), encodeUtf8(model)]',
+    'HOME_PREFIX, [encodeUtf8(keyId), encodeUtf8(model.slice(0, 0))]',
   ],
-  'the home hash leaves out the site': [', prefixedText(site)) };', ') };'],
-  'the session hash leaves out the key': ['SESSION_PREFIX, prefixedText(keyId), ', 'SESSION_PREFIX, '],
-  'the session hash leaves out the session': ['lengthPrefixed(session), ', ''],
-  'the session hash leaves out the first home site': [
-    'lengthPrefixed(session), prefixedText(first)',
-    'lengthPrefixed(session)',
+  'the home hash leaves out the site': [
+    "hash('sha256', message, 'binary') };",
+    "hash('sha256', question, 'binary') };",
   ],
-  'the session hash takes the second home site': [
-    'lengthPrefixed(session), prefixedText(first)',
-    'lengthPrefixed(session), prefixedText(second)',
+  'a site is hashed with the last letters of another': [
+    'index = 0; index < site.length',
+    'index = 0; index < site.length - 1',
   ],
+  'a site is hashed over a longer one': [
+    'siteAt !== question.length + PREFIX_BYTES',
+    'siteAt < question.length + PREFIX_BYTES',
+  ],
+  'the session hash leaves out the key': [
+    'SESSION_PREFIX, [encodeUtf8(keyId), ',
+    'SESSION_PREFIX, [encodeUtf8(keyId.slice(0, 0)), ',
+  ],
+  'the session hash leaves out the session': [
+    'session, encodeUtf8(first)]',
+    'session.subarray(0, 0), encodeUtf8(first)]',
+  ],
+  'the session hash leaves out the first home site': ['session, encodeUtf8(first)]', 'session]'],
+  'the session hash takes the second home site': ['session, encodeUtf8(first)]', 'session, encodeUtf8(second)]'],
   'the home set holds the lowest': ['one.digest > other.digest', 'one.digest < other.digest'],
   'of two equal digests the larger ID ranks higher': ['one.site < other.site', 'one.site > other.site'],
   'the home set holds the best and any other': [
@@ -86,14 +97,14 @@ const HASHES: readonly Mutant[] = mutantsOf('src/site/rendezvous.ts', ['test/sit
   ],
   'a beaten first leaves the home set': ['[first, second] = [ranked, first]', 'first = ranked'],
   'the home set is one site': ['[first, second].flatMap', '[first].flatMap'],
-  'the session bit is turned round': ["digest < '8'", "digest >= '8'"],
-  'a quarter of the sessions turns round': ["digest < '8'", "digest < 'c'"],
-  'all sessions have one order': ["digest < '8'", "digest < 'g'"],
+  'the session bit is turned round': ["digest < '\\x80'", "digest >= '\\x80'"],
+  'a quarter of the sessions turns round': ["digest < '\\x80'", "digest < '\\xc0'"],
+  'all sessions have one order': ["digest < '\\x80'", "digest < '\\u0100'"],
 });
 
 const PREFIX: readonly Mutant[] = mutantsOf('src/lib/lp-bytes.ts', ['test/lib/lp-bytes.test.ts'], {
-  'a length is little-endian': ['setUint32(0, bytes.length)', 'setUint32(0, bytes.length, true)'],
-  'a length is not written': ['setUint32(0, bytes.length)', 'setUint32(0, 0)'],
+  'a length is little-endian': ['>>> (24 - 8 * index)', '>>> (8 * index)'],
+  'a length is not written': ['part.length >>> (24 - 8 * index)', '0'],
 });
 
 const MAP: readonly Mutant[] = mutantsOf(

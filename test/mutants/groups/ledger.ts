@@ -4,7 +4,7 @@ import { type Mutant, mutantsOf } from '../mutant.ts';
 
 const TESTS = ['test/redirect/ledger.test.ts', 'test/redirect/ledger-simulation.test.ts'];
 
-export const LEDGER: readonly Mutant[] = mutantsOf('src/redirect/ledger.ts', TESTS, {
+const CHECKS: readonly Mutant[] = mutantsOf('src/redirect/ledger.ts', TESTS, {
   'a used token works again': ['isUsed || this.isFull', 'this.isFull'],
   'a full ledger takes tokens': ['isUsed || this.isFull', 'isUsed'],
   'the floor is skipped': ["if (second <= this.#floorSecond) return 'expired';", ''],
@@ -21,3 +21,18 @@ export const LEDGER: readonly Mutant[] = mutantsOf('src/redirect/ledger.ts', TES
   'a token ID is not counted': ['this.#size += 1;', ''],
   'dropped token IDs stay counted': ['this.#size -= ids.size;', ''],
 });
+
+const IDS: readonly Mutant[] = mutantsOf('src/redirect/token-id-set.ts', ['test/redirect/token-id-set.test.ts'], {
+  'the ID of only zeros is always there': ['? this.#hasZero :', '? true :'],
+  'the ID of only zeros is never there': ['this.#hasZero = true;', 'this.#hasZero = false;'],
+  'the last quarter of an ID does not count': [
+    'index < WORDS; index += 1) if (one',
+    'index < WORDS - 1; index += 1) if (one',
+  ],
+  'the first digit of a word does not count': ['let at = start;', 'let at = start + 1;'],
+  'the ID before is asked for again': ['if (id !== this.#askedId)', "if (this.#askedId === '')"],
+  'a table that grows loses its IDs': ['    this.#table = grown;', '    this.#table = new Uint32Array(grown.length);'],
+  'two IDs share a slot': ['while (!isZero(table, slot) && !isSame', 'while (!isZero(table, slot) && false && !isSame'],
+});
+
+export const LEDGER: readonly Mutant[] = [...CHECKS, ...IDS];

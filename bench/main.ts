@@ -1,0 +1,93 @@
+// `make bench`: every benchmark in a process of its own, then the table of targets with what was found for each, and a
+// file of all figures. A target that is not met is told, not hidden; exit code 1 means that a benchmark broke.
+
+import { spawn } from 'node:child_process';
+import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { formatValue, isBroken } from './figure.ts';
+import { load, machineSlug, today } from './machine.ts';
+import type { RunResult, TitledFigure } from './result.ts';
+import { formatBound, isMet, TARGETS, type Target, type TargetId } from './targets.ts';
+
+const ROOT = new URL('..', import.meta.url).pathname;
+const RESULTS = 'bench/results';
+
+interface Run {
+  readonly figures: readonly TitledFigure[];
+  readonly isOk: boolean;
+}
+
+/** One file of benchmarks: its lines of JSON, as they come. */
+function runFile(file: string, flags: readonly string[]): Promise<Run> {
+  const child = spawn(process.execPath, [file, '--json', ...flags], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const figures: TitledFigure[] = [];
+  createInterface(child.stdout).on('line', (line) => {
+    if (line.startsWith('{')) figures.push(JSON.parse(line) as TitledFigure);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ figures, isOk: code === 0 }));
+  });
+}
+
+function tableOf(figures: readonly TitledFigure[]): readonly string[] {
+  const widest = Math.max(...Object.values(TARGETS).map(({ what }) => what.length));
+  const rows = Object.entries(TARGETS).map(([id, target]) => rowOf(id as TargetId, target, figures, widest));
+  return [`${'what'.padEnd(widest)}  ${'target'.padEnd(10)} ${'figure'.padStart(14)}  `, ...rows];
+}
+
+function rowOf(id: TargetId, target: Target, figures: readonly TitledFigure[], width: number): string {
+  const figure = figures.find((one) => one.target === id);
+  const start = `${target.what.padEnd(width)}  ${formatBound(target).padEnd(10)}`;
+  if (figure?.value === undefined)
+    return `${start} ${'not measured'.padStart(14)}  ${figure?.note ?? 'its benchmark broke'}`;
+  const verdict = isMet(target, figure.value) ? 'met' : 'not met';
+  return `${start} ${formatValue(figure).padStart(14)}  ${verdict.padEnd(8)} ${figure.note ?? ''}`.trimEnd();
+}
+
+const [only = '', ...rest] = process.argv.slice(2).filter((argument) => argument !== '--quick');
+if (rest.length > 0) throw new Error('Usage: bench/main.ts [--quick] [PART-OF-A-FILE-NAME]');
+const isQuick = process.argv.includes('--quick');
+const files = globSync('bench/**/*.bench.ts', { cwd: ROOT })
+  .filter((file) => file.includes(only))
+  .toSorted();
+const loadBefore = load();
+const figures: TitledFigure[] = [];
+const failures: string[] = [];
+for (const file of files) {
+  const startedMs = performance.now();
+  const run = await runFile(file, isQuick ? ['--quick'] : []);
+  figures.push(...run.figures);
+  if (!run.isOk) failures.push(`${file} broke`);
+  failures.push(...run.figures.filter(isBroken).map(({ name, title, atMost }) => `${title}: ${name} above ${atMost}`));
+  process.stderr.write(`${file} ${((performance.now() - startedMs) / 1000).toFixed(1)} s\n`);
+}
+const result: RunResult = {
+  date: today(),
+  machine: machineSlug(),
+  runtime: navigator.userAgent,
+  load: [loadBefore, load()],
+  isQuick,
+  figures,
+};
+console.log(`${result.runtime} · ${result.machine} · ${result.date} · load ${result.load.join(' to ')}\n`);
+for (const title of new Set(figures.map((figure) => figure.title))) {
+  console.log(title);
+  for (const figure of figures) {
+    if (figure.title !== title) continue;
+    console.log(`  ${figure.name.padEnd(72)} ${formatValue(figure).padStart(14)}  ${figure.note ?? ''}`.trimEnd());
+  }
+}
+console.log(`\n${tableOf(figures).join('\n')}`);
+if (only === '') {
+  mkdirSync(`${ROOT}${RESULTS}`, { recursive: true });
+  const file = `${RESULTS}/${result.date}-${result.machine}.json`;
+  writeFileSync(`${ROOT}${file}`, `${JSON.stringify(result, undefined, 1)}\n`);
+  console.log(`\nAll figures: ${file}`);
+}
+for (const failure of failures) console.error(failure);
+process.exitCode = failures.length === 0 ? 0 : 1;
