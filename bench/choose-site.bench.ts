@@ -12,7 +12,7 @@ import { homeSet } from '../src/site/rendezvous.ts';
 import type { SiblingMap } from '../src/site/sibling-map.ts';
 import { NOW_MS, okValue, siteId } from '../test/redirect/builders.ts';
 import { type Figure, tell } from './figure.ts';
-import { type Measured, median, medianNs, report } from './measure.ts';
+import { type Measured, median, medianNs, report } from './report.ts';
 import type { TargetId } from './targets.ts';
 
 const COUNTS = [3, 10, 30, 100, 300] as const;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { vllm } from '../src/agents/engines/vllm.ts';
 import { fixture } from '../test/agents/engines/fixture.ts';
-import { type Measured, report } from './measure.ts';
+import { type Measured, report } from './report.ts';
 
 const RANKS = 8;
 /** Families beside the ones that are read; a real page has about as many. */

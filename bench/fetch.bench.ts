@@ -9,7 +9,7 @@ import { claims, keyring, present, scope, siteId } from '../test/redirect/builde
 import { bearer, createTestRouter, FIXTURE_MAP, NOW_MS, type TestRouter } from '../test/support/test-router.ts';
 import { chatBody, KIB } from './bodies.ts';
 import { type Figure, IS_QUICK, tell } from './figure.ts';
-import { median, ns } from './measure.ts';
+import { median, ns } from './report.ts';
 
 const PATH = '/v1/chat/completions';
 const ROUNDS = IS_QUICK ? 5 : 15;

@@ -6,7 +6,7 @@ import { createHmac, hash } from 'node:crypto';
 import { ReceivedBody } from '../src/http/received-body.ts';
 import { keyring, SECRET_K1 } from '../test/redirect/builders.ts';
 import { KIB, MIB } from './bodies.ts';
-import { type Measured, report } from './measure.ts';
+import { type Measured, report } from './report.ts';
 
 const SIZES = [
   ['1 KiB', KIB],

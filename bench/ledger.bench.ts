@@ -7,7 +7,7 @@ import type { RedirectClaims } from '../src/redirect/claims.ts';
 import { UsedTokenLedger } from '../src/redirect/ledger.ts';
 import { claims, NOW_MS } from '../test/redirect/builders.ts';
 import { type Figure, tell } from './figure.ts';
-import { median, ns } from './measure.ts';
+import { median, ns } from './report.ts';
 
 const MILLION = 1_000_000;
 /** Seconds over which the live tokens were issued. */

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { EventMeter } from '../src/dispatch/meter.ts';
-import { type Measured, report } from './measure.ts';
+import { type Measured, report } from './report.ts';
 
 const DELTA = {
   id: 'chatcmpl-0123456789abcdef',

@@ -11,7 +11,7 @@ import { mintToken } from '../src/redirect/token.ts';
 import { claims, keyring, present } from '../test/redirect/builders.ts';
 import { keyringOf, POSITIVE } from '../test/redirect/vectors.ts';
 import { chatBody, KIB } from './bodies.ts';
-import { type Measured, report } from './measure.ts';
+import { type Measured, report } from './report.ts';
 import type { TargetId } from './targets.ts';
 
 const DOMAIN = 'hivenet-router/redirect-token/v2\0';

@@ -6,7 +6,7 @@ import { Buffer } from 'node:buffer';
 import { complete } from '../src/lib/steps.ts';
 import { readInferenceRequest } from '../src/routing/inference-request.ts';
 import { chatBody, KIB, MIB } from './bodies.ts';
-import { type Measured, report } from './measure.ts';
+import { type Measured, report } from './report.ts';
 
 const MODEL = 'llama-3-70b';
 

@@ -13,7 +13,7 @@ import type { Strategy } from '../src/policy/policy.ts';
 import { PolicyStore } from '../src/policy/store.ts';
 import { ENDPOINTS } from '../src/routing/endpoint.ts';
 import { agent, engineMetrics, NOW_MS, record } from '../test/policy/agents.ts';
-import { type Measured, report } from './measure.ts';
+import { type Measured, report } from './report.ts';
 
 const POLICY = parsePolicy(
   `routing_policy:

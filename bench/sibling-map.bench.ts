@@ -7,7 +7,7 @@ import { parseAllowedDomain } from '../src/site/allowed-domain.ts';
 import { parseSiblingMap } from '../src/site/parse-sibling-map.ts';
 import { okValue, siteId } from '../test/redirect/builders.ts';
 import { BIG_MAP_SITE, bigMapBytes } from '../test/support/big-map.ts';
-import { type Measured, report } from './measure.ts';
+import { type Measured, report } from './report.ts';
 
 const DOCUMENT_MAX = 20_000_000;
 const LIMITS = { depth: 10, values: DOCUMENT_MAX, members: 1_000, tokenLength: 16_384 };

@@ -8,7 +8,7 @@ import { UsedTokenLedger } from '../src/redirect/ledger.ts';
 import { type RefusalReason, verifyBeforeBody, verifyBody } from '../src/redirect/verify.ts';
 import { claims, keyring, NOW_MS, scope, siteId, token, tokenId } from '../test/redirect/builders.ts';
 import { facts } from '../test/redirect/target.ts';
-import { type Measured, report } from './measure.ts';
+import { type Measured, report } from './report.ts';
 
 const DOMAIN = 'hivenet-router/redirect-token/v2\0';
 const KEYRING = keyring();

@@ -4,6 +4,7 @@ import process from 'node:process';
 import packageJson from '../../package.json' with { type: 'json' };
 import { formatHelp } from '../config/help.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { runBench } from './bench.ts';
 import type { CommandOutput } from './command-output.ts';
 import { LineWriter } from './line-writer.ts';
 import { runMockEngine } from './mock-engine.ts';
@@ -22,10 +23,11 @@ const OUTPUT: CommandOutput = {
 export async function runCommand(runtime: Runtime, args: readonly string[]): Promise<number> {
   const [first = 'serve', ...rest] = args;
   if (first === 'mock-engine') return runMockEngine(rest, runtime, OUTPUT);
+  if (first === 'bench') return runBench(rest, runtime, OUTPUT);
   if (first === 'state') return runState(rest, process.env, OUTPUT);
   if (first === 'help') return print(formatHelp().trimEnd());
   if (first !== 'serve' && !first.startsWith('-')) {
-    OUTPUT.complain(`Unknown command "${first}": use serve, state or mock-engine (hivenet-router --help)`);
+    OUTPUT.complain(`Unknown command "${first}": use serve, bench, state or mock-engine (hivenet-router --help)`);
     return 1;
   }
   const serveArgs = first === 'serve' ? rest : args;

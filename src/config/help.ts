@@ -6,11 +6,13 @@ import { SETTING_ROWS } from './settings.ts';
 const USAGE = `Usage: hivenet-router [serve] [OPTIONS]
        hivenet-router state reset map|keys|all --state-dir DIRECTORY
        hivenet-router mock-engine [OPTIONS]
+       hivenet-router bench [OPTIONS]
 
 Commands:
   serve        run the router of a site (the default)
   state        forget a kept sibling map, kept keys or all that is kept
   mock-engine  run an engine that needs no GPU, for tests, demos and sizing
+  bench        measure what this machine carries
 
 Options of serve. A flag beats its variable, a variable beats the default.
 Durations are Go durations such as 1m30s. Every wrong value is told at start.

@@ -16,5 +16,5 @@ export function sourceIp(headers: Headers, peer: string): string {
   const [first] = forwarded;
   if (first !== undefined && forwarded.every((entry) => isIP(entry) !== 0)) return first;
   const real = headers.get('x-real-ip')?.trim() ?? '';
-  return isIP(real) === 0 ? peer.replace(/^::ffff:/, '') : real;
+  return real === '' || isIP(real) === 0 ? peer.replace(/^::ffff:/, '') : real;
 }

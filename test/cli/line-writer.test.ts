@@ -20,12 +20,16 @@ function heldStream() {
 }
 
 describe('LineWriter', () => {
-  it('hands lines on in order', () => {
-    const { stream, texts } = heldStream();
+  it('hands lines on in order, the first at once and what comes meanwhile in one piece after it', () => {
+    const { stream, texts, take } = heldStream();
     const writer = new LineWriter(stream);
-    writer.write('a\n');
-    writer.write('b\n');
-    assert.deepEqual(texts, ['a\n', 'b\n']);
+    for (const line of ['a\n', 'b\n', 'c\n']) writer.write(line);
+    assert.deepEqual(texts, ['a\n']);
+    take();
+    assert.deepEqual(texts, ['a\n', 'b\nc\n']);
+    take();
+    writer.write('d\n');
+    assert.deepEqual(texts, ['a\n', 'b\nc\n', 'd\n']);
     assert.equal(writer.dropped, 0);
   });
 
@@ -43,10 +47,11 @@ describe('LineWriter', () => {
   it('counts lines that the system did not take', () => {
     const { stream, take } = heldStream();
     const writer = new LineWriter(stream);
-    writer.write('a\n');
-    writer.write('b\n');
+    for (const line of ['a\n', 'b\n', 'c\n']) writer.write(line);
     take(new Error('ENOSPC'));
-    assert.equal(writer.dropped, 2);
+    assert.equal(writer.dropped, 1);
+    take(new Error('ENOSPC'));
+    assert.equal(writer.dropped, 3);
   });
 
   it('tells when nothing is pending', async () => {
@@ -54,10 +59,12 @@ describe('LineWriter', () => {
     const writer = new LineWriter(stream);
     await writer.flushed();
     writer.write('a\n');
+    writer.write('b\n');
     let isFlushed = false;
     const flushing = writer.flushed().then(() => {
       isFlushed = true;
     });
+    take();
     await Promise.resolve();
     assert.equal(isFlushed, false);
     take();
