@@ -49,45 +49,55 @@ function rowOf(id: TargetId, target: Target, figures: readonly TitledFigure[], w
   return `${start} ${formatValue(figure).padStart(14)}  ${verdict.padEnd(8)} ${figure.note ?? ''}`.trimEnd();
 }
 
+async function runAll(files: readonly string[], isQuick: boolean): Promise<RunAll> {
+  const figures: TitledFigure[] = [];
+  const failures: string[] = [];
+  for (const file of files) {
+    const startedMs = performance.now();
+    const run = await runFile(file, isQuick ? ['--quick'] : []);
+    figures.push(...run.figures);
+    if (!run.isOk) failures.push(`${file} broke`);
+    for (const { name, title, atMost } of run.figures.filter(isBroken))
+      failures.push(`${title}: ${name} above ${atMost}`);
+    process.stderr.write(`${file} ${((performance.now() - startedMs) / 1000).toFixed(1)} s\n`);
+  }
+  return { figures, failures };
+}
+
+interface RunAll {
+  readonly figures: readonly TitledFigure[];
+  /** What broke, a line each. */
+  readonly failures: readonly string[];
+}
+
+function linesOf(figures: readonly TitledFigure[]): readonly string[] {
+  const titles = [...new Set(figures.map(({ title }) => title))];
+  return titles.flatMap((title) => [title, ...figures.filter((figure) => figure.title === title).map(lineOf)]);
+}
+
+function lineOf(figure: TitledFigure): string {
+  return `  ${figure.name.padEnd(72)} ${formatValue(figure).padStart(14)}  ${figure.note ?? ''}`.trimEnd();
+}
+
+function save(result: RunResult): string {
+  const file = `${RESULTS}/${result.date}-${result.machine}.json`;
+  mkdirSync(`${ROOT}${RESULTS}`, { recursive: true });
+  writeFileSync(`${ROOT}${file}`, `${JSON.stringify(result, undefined, 1)}\n`);
+  return file;
+}
+
+const isQuick = process.argv.includes('--quick');
 const [only = '', ...rest] = process.argv.slice(2).filter((argument) => argument !== '--quick');
 if (rest.length > 0) throw new Error('Usage: bench/main.ts [--quick] [PART-OF-A-FILE-NAME]');
-const isQuick = process.argv.includes('--quick');
-const files = globSync('bench/**/*.bench.ts', { cwd: ROOT })
-  .filter((file) => file.includes(only))
-  .toSorted();
+const files = globSync('bench/**/*.bench.ts', { cwd: ROOT }).filter((file) => file.includes(only));
 const loadBefore = load();
-const figures: TitledFigure[] = [];
-const failures: string[] = [];
-for (const file of files) {
-  const startedMs = performance.now();
-  const run = await runFile(file, isQuick ? ['--quick'] : []);
-  figures.push(...run.figures);
-  if (!run.isOk) failures.push(`${file} broke`);
-  failures.push(...run.figures.filter(isBroken).map(({ name, title, atMost }) => `${title}: ${name} above ${atMost}`));
-  process.stderr.write(`${file} ${((performance.now() - startedMs) / 1000).toFixed(1)} s\n`);
-}
-const result: RunResult = {
-  date: today(),
-  machine: machineSlug(),
-  runtime: navigator.userAgent,
-  load: [loadBefore, load()],
-  isQuick,
-  figures,
-};
+const { figures, failures } = await runAll(files.toSorted(), isQuick);
+const found = { date: today(), machine: machineSlug(), runtime: navigator.userAgent, isQuick, figures };
+const result: RunResult = { ...found, load: [loadBefore, load()] };
 console.log(`${result.runtime} · ${result.machine} · ${result.date} · load ${result.load.join(' to ')}\n`);
-for (const title of new Set(figures.map((figure) => figure.title))) {
-  console.log(title);
-  for (const figure of figures) {
-    if (figure.title !== title) continue;
-    console.log(`  ${figure.name.padEnd(72)} ${formatValue(figure).padStart(14)}  ${figure.note ?? ''}`.trimEnd());
-  }
-}
+console.log(linesOf(figures).join('\n'));
 console.log(`\n${tableOf(figures).join('\n')}`);
-if (only === '') {
-  mkdirSync(`${ROOT}${RESULTS}`, { recursive: true });
-  const file = `${RESULTS}/${result.date}-${result.machine}.json`;
-  writeFileSync(`${ROOT}${file}`, `${JSON.stringify(result, undefined, 1)}\n`);
-  console.log(`\nAll figures: ${file}`);
-}
+// A part of the files is no result.
+if (only === '') console.log(`\nAll figures: ${save(result)}`);
 for (const failure of failures) console.error(failure);
 process.exitCode = failures.length === 0 ? 0 : 1;

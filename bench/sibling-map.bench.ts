@@ -23,7 +23,7 @@ function mapping(placements: number): Measured {
   const run = () => complete(parseSiblingMap(bytes, settings));
   assert.equal(okValue(run()).allPlacements.length, placements);
   const name = `map of 1,000 sites, ${placements.toLocaleString('en')} placements`;
-  return { name, run, floor: () => parse(bytes), atMost: 40 };
+  return { name, run, floor: () => parse(bytes), atMost: 80 };
 }
 
 function strict(placements: number): Measured {
@@ -31,7 +31,7 @@ function strict(placements: number): Measured {
   const run = () => complete(parseStrictJson(bytes, { limits: LIMITS }));
   assert.equal(run().ok, true);
   const name = `strict JSON, ${(bytes.length / 1024).toFixed(0)} KiB`;
-  return { name, run, floor: () => parse(bytes), atMost: 40 };
+  return { name, run, floor: () => parse(bytes), atMost: 80 };
 }
 
 await report('Sibling map and strict JSON', [...SIZES.map(mapping), ...SIZES.map(strict)]);

@@ -1,6 +1,6 @@
 // What the router is held against, in the same runtime and with nothing of the router in it: a handler that reads the body
-// and answers a constant 307, a pass-through proxy, and engines that answer at once or stream at a pace. One process each:
-// `bun bench/load/bare.ts redirect|pass-through|engine|pacer [ENGINE-URL]`.
+// and answers a constant 307, a pass-through proxy, and engines that answer at once, stream at a pace, or fall silent after
+// their first word. One process each: `bun bench/load/bare.ts redirect|pass-through|engine|pacer|silent [ENGINE-URL]`.
 
 import process from 'node:process';
 
@@ -81,15 +81,26 @@ async function pacer(request: Request): Promise<Response> {
   return new Response(body, { headers: EVENT_TYPE });
 }
 
+/** One chunk, and then nothing for as long as the client stays. */
+async function silent(request: Request): Promise<Response> {
+  if (request.method !== 'POST') return new Response(MODELS, { headers: JSON_TYPE });
+  await request.arrayBuffer();
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue('data: {"choices":[{"index":0,"delta":{"content":" word"}}]}\n\n'),
+  });
+  return new Response(body, { headers: EVENT_TYPE });
+}
+
 const HANDLERS: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
   redirect,
   'pass-through': passThrough,
   engine,
   pacer,
+  silent,
 };
 const handler = HANDLERS[role];
 if (handler === undefined) throw new Error(`No such role: ${role}`);
-const server = Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, idleTimeout: 120, fetch: handler });
+const server = Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, idleTimeout: 255, fetch: handler });
 if (role === 'pacer') {
   setInterval(() => {
     const at = performance.timeOrigin + performance.now();

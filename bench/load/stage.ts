@@ -16,7 +16,7 @@ export const MEASURED_CORE = 0;
 export const OTHER_CORE = 1;
 const IS_PINNED = availableParallelism() >= 2 && spawnSync('taskset', ['--version']).status === 0;
 
-function pinned(core: number, command: readonly string[]): readonly string[] {
+export function pinned(core: number, command: readonly string[]): readonly string[] {
   return IS_PINNED ? ['taskset', '-c', String(core), ...command] : command;
 }
 

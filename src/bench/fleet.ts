@@ -27,14 +27,15 @@ export interface Fleet {
 
 /**
  * `started` is given each process as it starts, so that whoever ends early can end them. `engineUrl`: an engine that runs
- * already, in place of a mock engine.
+ * already, in place of a mock engine. `adminKey`: one that somebody else will show as well.
  */
 export async function startFleet(
   self: readonly string[],
   started: (child: Child) => void,
   engineUrl?: string,
+  adminKey: string = secretText(),
 ): Promise<Fleet> {
-  const [adminKey, apiKey, secret] = [secretText(), secretText(), `k1:${secretText()}`];
+  const [apiKey, secret] = [secretText(), `k1:${secretText()}`];
   const begin = (args: readonly string[], environment = {}): Child => {
     const child = new Child([...self, ...args], environment);
     started(child);

@@ -4,12 +4,7 @@
 /** Of the length in front. */
 export const PREFIX_BYTES = 4;
 
-/** `u32 big-endian byte length || bytes` (redirect-requirements 5.1). */
-export function lengthPrefixed(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return joinPrefixed([], [bytes]);
-}
-
-/** `head || LP(part) || LP(part) || …` in one piece. */
+/** `head || LP(part) || …` in one piece, LP being `u32 big-endian byte length || bytes` (redirect-requirements 5.1). */
 export function joinPrefixed(head: ArrayLike<number>, parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let size = head.length;
   for (const part of parts) size += PREFIX_BYTES + part.length;

@@ -75,12 +75,14 @@ export function explainChoice(question: SiteQuestion): readonly PassedOver[] {
 /** Steps 1 to 3: the candidates, of them the home set, in session order. */
 function findHome(question: SiteQuestion): readonly PlacedSite[] {
   const { keyId, model, session } = question;
-  const candidates = placedSites(question).filter(({ site }) => excludedBy(question, site) === undefined);
-  const home = homeSet(
-    keyId,
-    model,
-    candidates.map(({ site }) => site.id),
-  );
+  const candidates: PlacedSite[] = [];
+  const ids: SiteId[] = [];
+  for (const placed of placedSites(question)) {
+    if (excludedBy(question, placed.site) !== undefined) continue;
+    candidates.push(placed);
+    ids.push(placed.site.id);
+  }
+  const home = homeSet(keyId, model, ids);
   return sessionOrder(keyId, session, home).flatMap((id) => candidates.find(({ site }) => site.id === id) ?? []);
 }
 
