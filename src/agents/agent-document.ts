@@ -44,7 +44,7 @@ export type ReadKey = (path: string) => Result<string, string>;
  */
 export function parseAgentsFile(text: string, readKey: ReadKey): Result<readonly AgentSetting[], readonly string[]> {
   if (Buffer.byteLength(text) > AGENTS_FILE_MAX_BYTES) return fault([`larger than ${AGENTS_FILE_MAX_BYTES} bytes`]);
-  const document = parseStrictYaml(text, MAX_DEPTH);
+  const document = parseStrictYaml(text, { depth: MAX_DEPTH });
   if (!document.ok) return fault(document.fault.map((at) => `line ${at.line}, column ${at.column}: ${at.rule}`));
   const agents = readFileAgents(toPlain(document.value.value), readKey);
   return agents.ok ? agents : fault(tellFaults(agents.fault, (broken) => locate(document.value, broken)));

@@ -35,7 +35,7 @@ export interface AuthDocument {
  */
 export function parseAuthFile(text: string): Result<AuthDocument, readonly string[]> {
   if (Buffer.byteLength(text) > AUTH_FILE_MAX_BYTES) return fault([`larger than ${AUTH_FILE_MAX_BYTES} bytes`]);
-  const document = parseStrictYaml(text, MAX_DEPTH);
+  const document = parseStrictYaml(text, { depth: MAX_DEPTH });
   if (!document.ok) return fault(document.fault.map((at) => `line ${at.line}, column ${at.column}: ${at.rule}`));
   const tell = (found: readonly Broken[]) => tellFaults(found, (broken) => locate(document.value, broken));
   const parsed = v.safeParse(AuthFile, toPlain(document.value.value));

@@ -3,6 +3,7 @@
 import { loadPolicies, type PolicyPaths } from '../config/load-policies.ts';
 import { listDirectory, rereadTextFile } from '../config/text-file.ts';
 import { heldKeys, whyContradictory } from '../http/admin/key-policy-check.ts';
+import { warnOfIdleGates } from '../http/admin/policy.ts';
 import type { RouterPorts } from '../http/router-ports.ts';
 import { fault, ok } from '../lib/result.ts';
 import type { Reloadable, ReloadOutcome } from './reload.ts';
@@ -24,8 +25,9 @@ export function policyReload(paths: PolicyPaths, ports: RouterPorts): readonly R
 const BUSY = 'too many changes of keys and policies are being pushed at once';
 
 async function reread(paths: PolicyPaths, ports: RouterPorts): Promise<ReloadOutcome> {
-  const { policies, providers, auth } = ports;
-  const loaded = loadPolicies(paths, { readFile: rereadTextFile, listDirectory, keyed: providers });
+  const { policies, providers, auth, turns } = ports;
+  const sources = { readFile: rereadTextFile, listDirectory, keyed: providers };
+  const loaded = await turns.complete(loadPolicies(paths, sources));
   if (!loaded.ok) return fault(loaded.fault.map(({ path, rule }) => `${path} ${rule}`));
   const isGlobalAlone = paths.directory === undefined;
   const next = isGlobalAlone ? { global: loaded.value.global, documents: policies.documents } : loaded.value;
@@ -33,5 +35,6 @@ async function reread(paths: PolicyPaths, ports: RouterPorts): Promise<ReloadOut
   if (contradiction !== undefined) return fault([contradiction]);
   if (isGlobalAlone) policies.replaceGlobal(next.global);
   else policies.replaceAll(loaded.value);
+  warnOfIdleGates(ports, next);
   return ok({ documents: policies.documents.size });
 }

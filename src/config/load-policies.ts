@@ -3,6 +3,7 @@
 
 import { isName, NAME_RULE } from '../lib/name.ts';
 import { fault, ok, type Result } from '../lib/result.ts';
+import type { Steps } from '../lib/steps.ts';
 import { parsePolicy } from '../policy/document.ts';
 import { BUILT_IN_POLICY, type Policy, type Provider } from '../policy/policy.ts';
 import type { PolicyKind } from '../policy/schema.ts';
@@ -44,18 +45,19 @@ export interface LoadedPolicies extends PolicySet {
   readonly isFileOverruled: boolean;
 }
 
-/** All policies, or everything that is wrong with them, at least one fault. */
-export function loadPolicies(
+/** All policies, or everything that is wrong with them, at least one fault. It can pause after each file. */
+export function* loadPolicies(
   paths: PolicyPaths,
   sources: PolicySources,
-): Result<LoadedPolicies, readonly PolicyFault[]> {
+): Steps<Result<LoadedPolicies, readonly PolicyFault[]>> {
   const faults: PolicyFault[] = [];
   const refuseFor =
     (source: PolicyFault['source']): Refuse =>
     (path, rule) =>
       void faults.push({ source, path, rule });
   const fileGlobal = paths.file === undefined ? undefined : loadFile(paths.file, sources, refuseFor('file'));
-  const named = paths.directory === undefined ? [] : loadDirectory(paths.directory, sources, refuseFor('directory'));
+  const named =
+    paths.directory === undefined ? [] : yield* loadDirectory(paths.directory, sources, refuseFor('directory'));
   if (faults.length > 0) return fault(faults);
   const directoryGlobal = named.find(({ name }) => name === DEFAULT_NAME)?.policy;
   const documents = named.filter(({ name }) => name !== DEFAULT_NAME);
@@ -99,14 +101,16 @@ interface NamedPolicy {
 }
 
 /** Every policy in it, in the order of the files' names. */
-function loadDirectory(directory: string, sources: PolicySources, refuse: Refuse): readonly NamedPolicy[] {
-  const named = readTexts(directory, sources, refuse).flatMap((file) => {
+function* loadDirectory(directory: string, sources: PolicySources, refuse: Refuse): Steps<readonly NamedPolicy[]> {
+  const named: NamedPolicy[] = [];
+  for (const file of yield* readTexts(directory, sources, refuse)) {
     const name = file.path.slice(file.path.lastIndexOf('/') + 1).replace(EXTENSION, '');
     if (!isName(name)) refuse(file.path, `the name of the file ${NAME_RULE}`);
     const kind = name === DEFAULT_NAME ? 'global' : 'named';
     const policy = parse(file, kind, { keyed: sources.keyed, refuse });
-    return policy === undefined ? [] : [{ name, path: file.path, policy }];
-  });
+    if (policy !== undefined) named.push({ name, path: file.path, policy });
+    yield;
+  }
   refuseSecondClaims(named, refuse);
   return named;
 }
@@ -114,7 +118,7 @@ function loadDirectory(directory: string, sources: PolicySources, refuse: Refuse
 const EXTENSION = /\.ya?ml$/;
 
 /** The texts of all files with the extension; those with a dot in front are an editor's. */
-function readTexts(directory: string, sources: PolicySources, refuse: Refuse): readonly PolicyText[] {
+function* readTexts(directory: string, sources: PolicySources, refuse: Refuse): Steps<readonly PolicyText[]> {
   const listed = sources.listDirectory(directory);
   if (!listed.ok) refuse(directory, `cannot be read, ${listed.fault}`);
   const entries = (listed.ok ? listed.value : []).filter((entry) => EXTENSION.test(entry) && !entry.startsWith('.'));
@@ -130,6 +134,7 @@ function readTexts(directory: string, sources: PolicySources, refuse: Refuse): r
     if (read.ok) texts.push({ path, text: read.value.text });
     else refuse(path, `cannot be read, ${read.fault}`);
     charactersLeft -= read.ok ? read.value.text.length : 0;
+    yield;
     if (charactersLeft >= 0) continue;
     refuse(directory, `more than ${DIRECTORY_MAX_CHARACTERS} characters in its policy files`);
     return [];

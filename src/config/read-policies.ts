@@ -1,5 +1,7 @@
 // The policies at start: those of the files that settings name, or the built-in one.
 
+import { complete } from '../lib/steps.ts';
+import { tellIdleGates } from '../policy/idle-gates.ts';
 import type { Provider } from '../policy/policy.ts';
 import { BUILT_IN_POLICIES, type PolicySet } from '../policy/store.ts';
 import { loadPolicies, type PolicyFiles, type PolicyPaths } from './load-policies.ts';
@@ -22,7 +24,7 @@ export function readPolicies(reader: SettingsReader, files: PolicyFiles, keyed: 
     file: reader.readOptional(settings.file),
     directory: reader.readOptional(settings.directory),
   };
-  const loaded = loadPolicies(paths, { ...files, keyed });
+  const loaded = complete(loadPolicies(paths, { ...files, keyed }));
   if (!loaded.ok) {
     for (const { source, path, rule } of loaded.fault) reader.refuseFile(settings[source], rule, path);
     return { paths, keyed, loaded: BUILT_IN_POLICIES };
@@ -31,5 +33,6 @@ export function readPolicies(reader: SettingsReader, files: PolicyFiles, keyed: 
   if (isFileOverruled) {
     reader.warn(nameOf(settings.file), `not used, _default in ${nameOf(settings.directory)} is the global policy`);
   }
+  for (const line of tellIdleGates(set)) reader.warn('routing policies', line);
   return { paths, keyed, loaded: set };
 }

@@ -2,10 +2,12 @@
 // (which can make a short file large) are refused, and every fault tells its line.
 
 import {
+  type ErrorCode,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Pair,
   parseDocument,
@@ -53,24 +55,61 @@ const RULES: ReadonlyMap<string, string> = new Map([
   ['BAD_DIRECTIVE', 'an unknown or broken directive'],
   ['MULTIPLE_DOCS', 'more than one document'],
   ['RESOURCE_EXHAUSTION', 'nested too deep'],
+  ['KEY_OVER_1024_CHARS', 'a name of more than 1024 characters, or without its value on the same line'],
 ]);
 
+export interface YamlBounds {
+  /** Mappings and lists within each other. */
+  readonly depth: number;
+  /** Words, marks, gaps and line ends, as the library tells them apart: reading takes time by them, some 5 µs each. */
+  readonly tokens?: number;
+}
+
 /**
- * Parses one YAML 1.2 document, at most `maxDepth` mappings and lists within each other. An empty one is `null`. The
- * fault is at least one and at most 20 broken rules, without the text that breaks them. Bound the length of `text`: it
- * is read in one go, about 4 s for the worst MiB.
+ * Parses one YAML 1.2 document within `bounds`. An empty one is `null`. The fault is at least one and at most 20 broken
+ * rules, without the text that breaks them. Bound the length of `text`: it is read in one go, about 4 s for the worst
+ * MiB without a bound of tokens.
  */
-export function parseStrictYaml(text: string, maxDepth: number): Result<YamlDocument, readonly YamlFault[]> {
+export function parseStrictYaml(text: string, bounds: YamlBounds): Result<YamlDocument, readonly YamlFault[]> {
+  const { depth, tokens } = bounds;
+  if (tokens !== undefined && hasMoreTokens(text, tokens)) {
+    return fault([{ line: 1, column: 1, rule: `more than ${tokens} words, marks and gaps` }]);
+  }
   const lines = new LineCounter();
   const { contents, errors, warnings } = parseDocument(text, { ...OPTIONS, lineCounter: lines });
-  const faults: YamlFault[] = [...errors, ...warnings].slice(0, FAULTS_MAX).map(({ code, message, pos }) => ({
-    ...positionAt(lines, pos[0]),
-    rule: RULES.get(code) ?? message.replace(/: .*$/s, ''),
-  }));
+  const broken = Iterator.from([...errors, ...warnings]);
+  const faults = distinct(
+    broken.map(({ code, message, pos }) => ({ ...positionAt(lines, pos[0]), rule: ruleOf(code, message) })),
+  );
   const refuse: Refuse = (node, rule) => void faults.push({ ...positionAt(lines, startOf(node)), rule });
-  const value = faults.length > 0 ? NOTHING : toValue(contents, maxDepth, refuse);
+  const value = faults.length > 0 ? NOTHING : toValue(contents, depth, refuse);
   if (faults.length > 0) return fault(faults.slice(0, FAULTS_MAX));
   return ok({ value, positionOf: (path) => positionAt(lines, offsetOf(contents, path)) });
+}
+
+/** Told before anything is parsed, and without reading further. */
+function hasMoreTokens(text: string, most: number): boolean {
+  let count = 0;
+  for (const _token of new Lexer().lex(text)) {
+    count += 1;
+    if (count > most) return true;
+  }
+  return false;
+}
+
+/** The library tells some faults once for every level that they are in. */
+function distinct(faults: Iterable<YamlFault>): YamlFault[] {
+  const found = new Map<string, YamlFault>();
+  for (const broken of faults) {
+    found.set(`${broken.line} ${broken.column} ${broken.rule}`, broken);
+    if (found.size === FAULTS_MAX) break;
+  }
+  return [...found.values()];
+}
+
+/** What follows a word and a colon repeats the text. */
+function ruleOf(code: ErrorCode, message: string): string {
+  return RULES.get(code) ?? message.replace(/(?<=\S): .*$/s, '');
 }
 
 type Refuse = (node: unknown, rule: string) => void;

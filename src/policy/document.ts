@@ -8,8 +8,14 @@ import { encodeUtf8 } from '../lib/utf8.ts';
 import type { AdmissionLimits, Match, Policy, Provider, Step, Threshold } from './policy.ts';
 import { type PolicyKind, readPolicy } from './schema.ts';
 
-/** Of one document. A usual one has two KiB, and the worst YAML of this size is read in a second. */
+/** Of one document. A usual one has two KiB. */
 export const POLICY_MAX_BYTES = 262_144;
+
+/**
+ * Words, marks and gaps of one document: 1,000 models and 32 steps with every tag and gate have some 27,000. Requests wait
+ * while they are read, a tenth of a second at most.
+ */
+export const POLICY_MAX_TOKENS = 32_768;
 
 /** Mappings and lists within each other; the deepest that means anything are five. */
 const MAX_DEPTH = 8;
@@ -25,7 +31,7 @@ export function parsePolicy(
   keyed: ReadonlySet<Provider>,
 ): Result<Policy, readonly string[]> {
   if (encodeUtf8(text).length > POLICY_MAX_BYTES) return fault([`larger than ${POLICY_MAX_BYTES} bytes`]);
-  const document = parseStrictYaml(text, MAX_DEPTH);
+  const document = parseStrictYaml(text, { depth: MAX_DEPTH, tokens: POLICY_MAX_TOKENS });
   if (!document.ok) return fault(document.fault.map((at) => `line ${at.line}, column ${at.column}: ${at.rule}`));
   const policy = readPolicy(document.value.value, kind, keyed);
   if (policy.ok) return policy;

@@ -14,14 +14,18 @@ export const RECORD_FRESH_MS = 30_000;
 
 export type Unit = 'share' | 'milliseconds' | 'seconds' | 'count' | 'celsius';
 
+/** Who tells it: this router of its own requests, the engine, or the engine's machine. */
+export type Source = 'router' | 'engine' | 'machine';
+
 export interface Metric {
   readonly unit: Unit;
+  readonly source: Source;
   /** Undefined when the agent does not tell it, or told it too long ago: then it passes every gate. */
   readonly read: (agent: PolicyAgent, nowMs: number) => number | undefined;
 }
 
 export const METRICS = {
-  capacity_utilization: { unit: 'share', read: loadOf },
+  capacity_utilization: { unit: 'share', source: 'router', read: loadOf },
   success_rate: ofRecord('share', (record) => record.successRate),
   srtt: ofRecord('milliseconds', (record) => record.srttMs),
   consecutive_failures: ofRecord('count', (record) => record.consecutiveFailures),
@@ -66,15 +70,23 @@ type Figure<Figures> = (figures: Figures) => number | undefined;
 function ofRecord(unit: Unit, figure: Figure<RecordFigures>): Metric {
   const read: Metric['read'] = ({ record }, nowMs) =>
     record === undefined || record.takenMs < nowMs - RECORD_FRESH_MS ? undefined : figure(record);
-  return { unit, read };
+  return { unit, source: 'router', read };
 }
 
 function ofEngine(unit: Unit, figure: Figure<EngineFigures>): Metric {
-  return { unit, read: ({ engineMetrics }, nowMs) => fresh(engineMetrics, nowMs - MEASURED_FRESH_MS, figure) };
+  return {
+    unit,
+    source: 'engine',
+    read: ({ engineMetrics }, nowMs) => fresh(engineMetrics, nowMs - MEASURED_FRESH_MS, figure),
+  };
 }
 
 function ofHardware(unit: Unit, figure: Figure<HardwareFigures>): Metric {
-  return { unit, read: ({ hardware }, nowMs) => fresh(hardware, nowMs - MEASURED_FRESH_MS, figure) };
+  return {
+    unit,
+    source: 'machine',
+    read: ({ hardware }, nowMs) => fresh(hardware, nowMs - MEASURED_FRESH_MS, figure),
+  };
 }
 
 function fresh<Figures>(

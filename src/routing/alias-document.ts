@@ -24,7 +24,7 @@ const JSON_LIMITS = shortDocument(MAX_DEPTH, ALIASES_MAX_BYTES);
  */
 export function parseAliasFile(text: string, whyReal: WhyReal): Result<AliasTable, readonly string[]> {
   if (encodeUtf8(text).length > ALIASES_MAX_BYTES) return fault([`larger than ${ALIASES_MAX_BYTES} bytes`]);
-  const document = parseStrictYaml(text, MAX_DEPTH);
+  const document = parseStrictYaml(text, { depth: MAX_DEPTH });
   if (!document.ok) return fault(document.fault.map((at) => `line ${at.line}, column ${at.column}: ${at.rule}`));
   const table = readAliasTable(document.value.value, whyReal);
   if (table.ok) return table;

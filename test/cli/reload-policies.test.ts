@@ -66,6 +66,24 @@ describe('policyReload()', () => {
     assert.deepEqual(regions(), ['-', '-', '-']);
   });
 
+  it('warns of gates whose metrics nobody tells', async () => {
+    write('dir/a.yaml', 'models: [a]\nrouting_policy: {exclude_if: {cpu_usage_percent: {gt: 0.9}}}');
+    await reload({ file: undefined, directory: join(folder, 'dir') });
+    const warned = site.written.filter((line) => line.includes('WARN Policy with gates that never act'));
+    assert.equal(warned.length, 1);
+    assert.match(warned[0] ?? '', /document \\"a\\": exclude_if never excludes by cpu_usage_percent/);
+  });
+
+  it('lets requests in between two files', async () => {
+    for (let index = 0; index < 40; index += 1) write(`dir/d${index}.yaml`, inRegion('north', `[m${index}]`));
+    let pauses = 0;
+    site.ports.turns.pause = async () => {
+      pauses += 1;
+    };
+    assert.deepEqual(await reload({ file: undefined, directory: join(folder, 'dir') }), { documents: 40 });
+    assert.ok(pauses >= 80, `${pauses} pauses`);
+  });
+
   it('changes nothing when anything is wrong, and tells all of it (E13)', async () => {
     const file = write('policy.yaml', inRegion('north'));
     const directory = join(folder, 'dir');

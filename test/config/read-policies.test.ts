@@ -75,6 +75,12 @@ describe('readPolicies()', () => {
     assert.deepEqual([tagsOf(apart, 'm1', 'm2'), warningsOf(apart)], [['a', 'file'], []]);
   });
 
+  it('warns of gates whose metrics nobody tells', () => {
+    const gate = 'routing_policy: {exclude_if: {gpu_temperature_c: {gt: 80}, srtt: {gt: 1}}}';
+    const settings = given([...FILE_ARGS, ...DIRECTORY_ARGS], { 'policy.yaml': gate, 'dir/a.yaml': 'models: [a]' });
+    assertLines(warningsOf(settings), 'routing policies: the global policy: exclude_if never excludes by gpu_temp');
+  });
+
   it('refuses to start with every fault of every file, beside those of other settings (E12)', () => {
     const settings = given([...FILE_ARGS, ...DIRECTORY_ARGS, '--shutdown-grace', '1d'], {
       'policy.yaml': 'mode: x\nimages_max: -1\n',

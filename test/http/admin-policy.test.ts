@@ -63,6 +63,18 @@ describe('/admin/policy', () => {
     assert.ok(site.written.some((line) => line.includes('WARN Rejected policy rule="line 1, column 1: mode')));
   });
 
+  it('warns of gates whose metrics nobody tells', async () => {
+    const site = createTestRouter();
+    const gate = 'models: [a]\nrouting_policy: {exclude_if: {gpu_util_percent: {gt: 0.9}}}';
+    await call(site, 'PUT', GLOBAL, gate);
+    await call(site, 'PUT', `${DOCUMENTS}/d`, gate);
+    const warned = site.written.filter((line) => line.includes('WARN Policy with gates that never act'));
+    assert.deepEqual(
+      warned.map((line) => /policy="(.*?): exclude_if never excludes by gpu_util_percent/.exec(line)?.[1]),
+      ['the global policy', 'policy document \\"d\\"'],
+    );
+  });
+
   it('bounds the body', async () => {
     const site = createTestRouter();
     assert.match(await call(site, 'PUT', GLOBAL, '{}'.padEnd(POLICY_MAX_BYTES)), /^200 /);

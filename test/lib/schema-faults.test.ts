@@ -5,7 +5,7 @@ import { describeBroken, locate, REQUIRED, toBroken, toPlain } from '../../src/l
 import { parseStrictYaml } from '../../src/lib/strict-yaml.ts';
 
 function documentOf(text: string) {
-  const document = parseStrictYaml(text, 9);
+  const document = parseStrictYaml(text, { depth: 9 });
   assert.ok(document.ok);
   return document.value;
 }

@@ -21,12 +21,12 @@ function plain(value: JsonValue): unknown {
 }
 
 function read(text: string, maxDepth = 4): unknown {
-  const document = parseStrictYaml(text, maxDepth);
+  const document = parseStrictYaml(text, { depth: maxDepth });
   return document.ok ? plain(document.value.value) : faultsOf(text, maxDepth);
 }
 
 function faultsOf(text: string, maxDepth = 4): readonly string[] {
-  const document = parseStrictYaml(text, maxDepth);
+  const document = parseStrictYaml(text, { depth: maxDepth });
   return document.ok ? [] : document.fault.map(({ line, column, rule }) => `${line}:${column} ${rule}`);
 }
 
@@ -130,6 +130,31 @@ describe('parseStrictYaml()', () => {
     }
   });
 
+  it('tells a fault once, however many levels it is in', () => {
+    assert.deepEqual(new Set(faultsOf('['.repeat(5_000))).size, faultsOf('['.repeat(5_000)).length);
+  });
+
+  it('tells what is wrong in whole words, also where the library quotes a colon', () => {
+    const long = faultsOf(`${'n'.repeat(1_030)}: a`);
+    assert.deepEqual(long, ['1:1 a name of more than 1024 characters, or without its value on the same line']);
+    assert.deepEqual(
+      faultsOf('{"a":b, c:d e:f: g}').filter((line) => / (after|,|The)$/.test(line.trim())),
+      [],
+    );
+    assert.ok(faultsOf('["a" "b": c]').every((line) => !/(or|after) ?$/.test(line)));
+  });
+
+  it('takes as many tokens as it is told, and stops reading at one more', () => {
+    const tokens = (text: string, most: number) => parseStrictYaml(text, { depth: 4, tokens: most });
+    const least = Array.from({ length: 30 }, (_, most) => most).find((most) => tokens('[a, b]', most).ok) ?? 0;
+    assert.ok(least > 5 && least < 15);
+    const rule = `more than ${least - 1} words, marks and gaps`;
+    assert.deepEqual(tokens('[a, b]', least - 1), { ok: false, fault: [{ line: 1, column: 1, rule }] });
+    const startedMs = performance.now();
+    assert.ok(!tokens(`[${'a,'.repeat(2_000_000)}]`, 1_000).ok);
+    assert.ok(performance.now() - startedMs < 2_000);
+  });
+
   it('tells at most 20 faults, whether the text or its meaning is broken', () => {
     assert.equal(faultsOf('a: }\n'.repeat(1000)).length, 20);
     assert.equal(faultsOf('1: a\n'.repeat(1000)).length, 20);
@@ -145,7 +170,7 @@ describe('parseStrictYaml()', () => {
 });
 
 describe('YamlDocument', () => {
-  const document = parseStrictYaml('one: a\n"two":\n  - b\n  - - c\n    - d\nthree: {four: e}\n', 4);
+  const document = parseStrictYaml('one: a\n"two":\n  - b\n  - - c\n    - d\nthree: {four: e}\n', { depth: 4 });
   assert.ok(document.ok);
   const { positionOf } = document.value;
 

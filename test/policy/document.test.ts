@@ -318,6 +318,7 @@ describe('parsePolicy()', () => {
       [1_000_000_000, (count) => `routing_policy: {exclude_if: {srtt: {gt: ${count}}}}`],
       [1, (count) => `routing_policy: {exclude_if: {success_rate: {lt: ${count}}}}`],
       [POLICY_MAX_BYTES, (count) => `{}${' '.repeat(count - 2)}`],
+      [POLICY_MAX_BYTES / 2, (count) => `{} #${'\u00e9'.repeat(count - 2)}`],
     ];
     for (const [most, make] of bounded) {
       assertReads(make(most));

@@ -163,6 +163,13 @@ describe('describeFindings()', () => {
     assert.equal(cut.length, FINDINGS_MAX_CHARACTERS + 1);
     assert.ok(cut.endsWith('…') && cut.startsWith(whole));
   });
+
+  it('cuts no character in two', () => {
+    for (const name of ['\u{1f600}'.repeat(1_100), `x${'\u{1f600}'.repeat(1_100)}`]) {
+      const line = describeFindings([{ kind: 'empty', bars: new Map(), step: { ...PRIMARY, name } }]);
+      assert.ok(line.isWellFormed() && line.endsWith('…'));
+    }
+  });
 });
 
 describe('mayServePlan()', () => {

@@ -7,9 +7,10 @@ import { isName, NAME_RULE } from '../../lib/name.ts';
 import { fault, ok, type Result } from '../../lib/result.ts';
 import { decodeUtf8 } from '../../lib/utf8.ts';
 import { formatPolicy, POLICY_MAX_BYTES, parsePolicy } from '../../policy/document.ts';
-import type { Policy } from '../../policy/policy.ts';
+import { tellIdleGates } from '../../policy/idle-gates.ts';
+import { BUILT_IN_POLICY, type Policy } from '../../policy/policy.ts';
 import type { PolicyKind } from '../../policy/schema.ts';
-import { type Claim, DOCUMENTS_MAX } from '../../policy/store.ts';
+import { type Claim, DOCUMENTS_MAX, type PolicySet } from '../../policy/store.ts';
 import { adminError, jsonResponse } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
 import { readAdminBody } from './admin-body.ts';
@@ -35,6 +36,7 @@ export function replaceGlobalPolicy(ports: RouterPorts): Handler<RouterEnv> {
       () => ({ global: policy.value, documents: ports.policies.documents }),
       () => {
         ports.policies.replaceGlobal(policy.value);
+        warnOfIdleGates(ports, { global: policy.value, documents: new Map() });
         accept(ports, 'Replaced global policy', {});
         return jsonResponse(200, { status: UPDATED });
       },
@@ -76,6 +78,7 @@ export function replacePolicy(ports: RouterPorts): Handler<RouterEnv> {
         const put = ports.policies.putDocument(name, policy.value);
         if (!put.ok) return refuse(ports, put.fault === 'full' ? 400 : 409, whyNotPut(put.fault));
         const { models } = policy.value;
+        warnOfIdleGates(ports, { global: BUILT_IN_POLICY, documents: new Map([[name, policy.value]]) });
         accept(ports, 'Replaced policy document', { name, models: models.length });
         return jsonResponse(200, { status: UPDATED, name, models });
       },
@@ -127,6 +130,11 @@ function parseBody(bytes: Uint8Array, kind: PolicyKind, { providers }: RouterPor
 function whyNotPut(why: Claim | 'full'): string {
   if (why === 'full') return `more than ${DOCUMENTS_MAX} policy documents`;
   return `model ${JSON.stringify(why.model)} is in policy document ${JSON.stringify(why.owner)} already`;
+}
+
+/** Tells the operator, of policies that are now in force. */
+export function warnOfIdleGates({ log }: Pick<RouterPorts, 'log'>, written: PolicySet): void {
+  for (const line of tellIdleGates(written)) log.warn('Policy with gates that never act', { policy: line });
 }
 
 function accept(
