@@ -265,7 +265,10 @@ describe('dispatch() with a provider', () => {
     site.timers.advance(REQUEST_TIMEOUT_MS);
     assert.equal((await asking)[0], 'request_timeout');
     await seen.abandoned;
-    assert.deepEqual([site.routed, site.exhausted, site.providerHeads], [[], [], ['openai 0']]);
+    assert.deepEqual(
+      [site.routed, site.exhausted, site.providerHeads],
+      [[], [], [`openai 0 after ${REQUEST_TIMEOUT_MS / 1000} s`]],
+    );
   });
 
   it('is blamed for its silence before the first event, too', async () => {

@@ -97,7 +97,8 @@ export function testSite(
     onFailedTry: (by, _requestId, reason) => void failedTries.push(`${nameOf(by)}: ${reason}`),
     onRouted: (_model, isFallback) => void routed.push(isFallback ? 'fallback' : 'primary'),
     onNoAgent: (_model, _requestId, findings) => void lacks.push(findings),
-    onProviderHead: (provider, status) => void providerHeads.push(`${provider} ${status}`),
+    onProviderHead: (provider, status, seconds) =>
+      void providerHeads.push(`${provider} ${status}${seconds === 0 ? '' : ` after ${seconds} s`}`),
     onProviderUsed: () => void routed.push('provider'),
     onExhausted: (model) => void exhausted.push(model),
     errorBody: (code, message) => {
