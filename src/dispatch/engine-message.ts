@@ -19,7 +19,7 @@ export function engineMessage(body: Uint8Array, secret?: string): string | undef
 }
 
 /** A text that may be shown; undefined when the secret cannot be taken out of it. */
-export function withoutSecret(text: string, secret: string): string | undefined {
+function withoutSecret(text: string, secret: string): string | undefined {
   const shown = text.replaceAll(secret, '[hidden]');
   return holdsSecret(shown, secret) ? undefined : shown;
 }

@@ -31,7 +31,7 @@ export interface StreamAnswer {
   readonly body: OpenedBody;
   /** Server-Sent Events, by the answer's own type, whatever the request asked for (routing.md §14). */
   readonly isEvents: boolean;
-  /** Of a converted stream: why it broke, once it has; undefined when its connection did. */
+  /** Of a provider's stream: why it broke, once it has; undefined when its connection did. */
   readonly failure?: () => Failure | undefined;
   /** Of a converted stream: the tokens it has told so far, whether or not the client wants to know. */
   readonly use?: () => TokenUse | undefined;
@@ -183,7 +183,8 @@ function judgeFailure(head: Response, { bytes, isWhole }: BoundedBody, { kind, s
   if (status !== undefined && isWhole && isPassedOn) {
     return { kind: 'whole', head, bytes };
   }
-  const said = isEncoded ? undefined : engineMessage(bytes, key);
+  // With a status of success it is an answer, of which nothing is told as an error.
+  const said = isEncoded || head.status < 300 ? undefined : engineMessage(bytes, key);
   const message = said ?? `The ${kind} answered with status ${head.status}.`;
   const retryAfter = head.headers.get('retry-after');
   return status === undefined

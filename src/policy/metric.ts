@@ -15,7 +15,7 @@ export const RECORD_FRESH_MS = 30_000;
 export type Unit = 'share' | 'milliseconds' | 'seconds' | 'count' | 'celsius';
 
 /** Who tells it: this router of its own requests, the engine, or the engine's machine. */
-export type Source = 'router' | 'engine' | 'machine';
+type Source = 'router' | 'engine' | 'machine';
 
 export interface Metric {
   readonly unit: Unit;

@@ -131,7 +131,8 @@ describe('parseStrictYaml()', () => {
   });
 
   it('tells a fault once, however many levels it is in', () => {
-    assert.deepEqual(new Set(faultsOf('['.repeat(5_000))).size, faultsOf('['.repeat(5_000)).length);
+    const told = faultsOf('['.repeat(5_000));
+    assert.deepEqual(told, [...new Set(told)]);
   });
 
   it('tells what is wrong in whole words, also where the library quotes a colon', () => {

@@ -8,7 +8,7 @@ import type { Target } from '../target.ts';
 import { type ConversionPlan, convertRequest, type WayBack } from './conversion.ts';
 import { type HeaderSource, type ProviderAccount, providerHeaders, providerPath } from './provider.ts';
 import { type ProviderAttempt, readDocument, readEvents } from './provider-answer.ts';
-import { failedCall, tellFailure, tellFinding } from './provider-failure.ts';
+import { failedCall, tellFailure } from './provider-failure.ts';
 
 export interface ProviderRequest extends HeaderSource, ModelBody {
   /** As the provider calls it: the policy's. */
@@ -38,7 +38,8 @@ export async function callProvider(
   life: RequestLife,
 ): Promise<ProviderAttempt> {
   const { endpoint, model } = request;
-  const plan: ConversionPlan = { from: endpoint.dialect, to: account.dialect, model, nowMs: ports.nowMs() };
+  const { dialect: to, apiKey: secret } = account;
+  const plan: ConversionPlan = { from: endpoint.dialect, to, model, secret, nowMs: ports.nowMs() };
   const conversion = convertRequest(request, plan);
   if (!conversion.ok) return { kind: 'unconvertible', message: conversion.fault };
   const { body, back } = conversion.value;
@@ -57,14 +58,13 @@ async function readAttempt(
 ): Promise<ProviderAttempt> {
   switch (attempt.kind) {
     case 'cut':
+    case 'client_fault':
       return attempt;
     case 'refused':
       return failedCall(account, 'it refuses connections');
     case 'failed':
     case 'disconnected':
       return tellFailure(attempt, account);
-    case 'client_fault':
-      return tellFinding(attempt, account);
     case 'whole':
       return readDocument(attempt, account, back);
     case 'stream':

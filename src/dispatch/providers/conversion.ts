@@ -37,6 +37,8 @@ export interface ConversionPlan {
   readonly to: Dialect;
   /** As the provider calls it. */
   readonly model: string;
+  /** What the provider is asked with: it goes to no client. */
+  readonly secret: string;
   readonly nowMs: number;
 }
 
@@ -63,13 +65,15 @@ function readDocument(body: Uint8Array): Result<unknown, string> {
   return parseExactJson(decodeUtf8(body) ?? '');
 }
 
-function wayBack(asked: unknown, { stream }: Json, { from, nowMs }: ConversionPlan): WayBack {
+function wayBack(asked: unknown, { stream }: Json, { from, nowMs, secret }: ConversionPlan): WayBack {
   const wantsStream = stream === true;
-  if (from === 'anthropic') return { wantsStream, answer: answerToAnthropic, stream: () => new StreamToAnthropic() };
+  if (from === 'anthropic') {
+    return { wantsStream, answer: answerToAnthropic, stream: () => new StreamToAnthropic(secret) };
+  }
   const includeUsage = memberOf(memberOf(asked, 'stream_options'), 'include_usage') === true;
   return {
     wantsStream,
     answer: (document) => answerToOpenai(document, nowMs),
-    stream: () => new StreamToOpenai({ nowMs, includeUsage }),
+    stream: () => new StreamToOpenai({ nowMs, includeUsage, secret }),
   };
 }

@@ -17,15 +17,19 @@ export interface ConvertedBody {
 
 /**
  * Reads the provider's events until there is something for the client: what fails before can still become an error of
- * its own, and is the fault.
+ * its own, and is the fault. `onChunk` is told of whatever comes meanwhile: who sends is not silent.
  */
 export async function openConverted(
   source: OpenedBody,
   conversion: StreamConversion,
+  onChunk: () => void,
 ): Promise<Result<ConvertedBody, Failure>> {
   const stream = new ConvertedStream(source, conversion);
   let first = '';
-  while (first === '' && stream.failure === undefined) first = (await stream.next())?.text ?? '';
+  while (first === '' && stream.failure === undefined) {
+    first = (await stream.next())?.text ?? '';
+    if (stream.failure === undefined) onChunk();
+  }
   if (first === '' && stream.failure !== undefined) return fault(stream.failure);
   const rest = new ReadableStream({ pull: (controller) => stream.pull(controller) }, { highWaterMark: 0 });
   return ok({ body: { chunks: [encodeUtf8(first)], rest: rest.getReader() }, failure: () => stream.failure });

@@ -3,7 +3,7 @@
 import type { TokenUse } from '../../agents/track-record.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
 import { decodeUtf8, encodeUtf8 } from '../../lib/utf8.ts';
-import type { Failure } from '../failure.ts';
+import { holdsSecret } from '../engine-message.ts';
 import {
   type Attempt,
   CLIENT_FAULTS,
@@ -14,8 +14,9 @@ import {
 import type { RequestLife } from '../request-life.ts';
 import type { WayBack } from './conversion.ts';
 import { openConverted } from './converted-body.ts';
+import { guardBody } from './key-guard.ts';
 import type { ProviderAccount } from './provider.ts';
-import { failedCall, findingOf, tellFailure, withoutKey } from './provider-failure.ts';
+import { failedCall, findingOf, tellFailure } from './provider-failure.ts';
 import { useOf } from './token-counts.ts';
 
 /** What became of a call. */
@@ -31,14 +32,31 @@ export function readDocument(
   back: WayBack | undefined,
 ): ProviderAttempt {
   const { head, bytes } = answer;
-  const isOwnDialect = back === undefined;
   const status = CLIENT_FAULTS.find((known) => known === head.status);
-  if (status !== undefined && !isOwnDialect) return findingOf(status, bytes, provider);
-  return isOwnDialect ? { ...answer, head: ownHead(head) } : convertDocument(answer, provider, back);
+  if (back !== undefined) {
+    return status === undefined ? convertDocument(answer, provider, back) : findingOf(status, bytes);
+  }
+  const reason = status === undefined ? whyUnfit(answer, provider) : undefined;
+  return reason === undefined ? { ...answer, head: ownHead(head) } : failedCall(provider, reason);
+}
+
+/** Of a document that goes to a client as it is; undefined when it may. */
+function whyUnfit({ head, bytes }: WholeAnswer, { apiKey }: ProviderAccount): string | undefined {
+  if (head.headers.has('content-encoding')) return ENCODED;
+  if (!isJson(head) || bytes.length === 0) return 'its answer is not JSON';
+  // In a text or an error of the provider's: neither may show it.
+  return holdsSecret(new TextDecoder().decode(bytes), apiKey) ? HOLDS_KEY : undefined;
+}
+
+const ENCODED = 'it sent an encoded answer';
+const HOLDS_KEY = 'its answer holds a secret';
+
+function isJson({ headers }: Response): boolean {
+  return /\bjson\b/i.test(headers.get('content-type') ?? '');
 }
 
 function convertDocument({ head, bytes }: WholeAnswer, provider: ProviderAccount, back: WayBack): ProviderAttempt {
-  if (head.headers.has('content-encoding')) return failedCall(provider, 'it sent an encoded answer');
+  if (head.headers.has('content-encoding')) return failedCall(provider, ENCODED);
   if (back.wantsStream) return failedCall(provider, 'it sent a document instead of events');
   const document = parseExactJson(decodeUtf8(bytes) ?? '');
   if (!document.ok) return failedCall(provider, `its answer is ${document.fault}`);
@@ -59,14 +77,14 @@ export async function readEvents(
   provider: ProviderAccount,
   { back, life }: { readonly back: WayBack | undefined; readonly life: RequestLife },
 ): Promise<ProviderAttempt> {
-  if (back === undefined) return { ...answer, head: ownHead(answer.head) };
+  if (back === undefined) return passEvents(answer, provider);
   const reason = whyUnreadable(answer, back);
   if (reason !== undefined) {
     await answer.body.rest?.cancel();
     return failedCall(provider, reason);
   }
   const conversion = back.stream();
-  const opened = await openConverted(answer.body, conversion);
+  const opened = await openConverted(answer.body, conversion, () => life.limitToSilence());
   // A provider's time is nobody's record.
   if (life.cut !== undefined) return { kind: 'cut', cut: life.cut, afterMs: 0 };
   if (!opened.ok) {
@@ -75,12 +93,20 @@ export async function readEvents(
     return tellFailure({ status, message, reason: 'its stream broke before its first event' }, provider);
   }
   const head = new Response(null, { headers: { 'content-type': 'text/event-stream' } });
-  const failure = (): Failure | undefined => {
-    const said = opened.value.failure();
-    return said && { ...said, message: withoutKey(said.message, provider) };
-  };
+  const { body, failure } = opened.value;
   const use = (): TokenUse | undefined => conversion.tokens && useOf(conversion.tokens);
-  return { kind: 'stream', head, body: opened.value.body, isEvents: true, failure, use };
+  return { kind: 'stream', head, body, isEvents: true, failure, use };
+}
+
+/** One that goes to a client as it is: events, or a document of more than {@link WHOLE_ANSWER_MAX_BYTES}. */
+async function passEvents(answer: StreamAnswer, provider: ProviderAccount): Promise<ProviderAttempt> {
+  const { head, isEvents } = answer;
+  const isFit = !head.headers.has('content-encoding') && (isEvents || isJson(head));
+  const guarded = isFit ? guardBody(answer.body, provider.apiKey) : undefined;
+  if (guarded !== undefined) return { ...answer, ...guarded, head: ownHead(head) };
+  await answer.body.rest?.cancel();
+  if (isFit) return failedCall(provider, HOLDS_KEY);
+  return failedCall(provider, head.headers.has('content-encoding') ? ENCODED : 'its answer is not JSON');
 }
 
 function whyUnreadable({ head, isEvents }: StreamAnswer, back: WayBack): string | undefined {
@@ -90,13 +116,7 @@ function whyUnreadable({ head, isEvents }: StreamAnswer, back: WayBack): string 
 }
 
 /** What else a provider's headers tell, of the operator's account and its limits, is not for clients. */
-const OWN_HEADERS = ['content-type', 'content-encoding'];
-
 function ownHead({ status, headers }: Response): Response {
-  const own = new Headers();
-  for (const name of OWN_HEADERS) {
-    const value = headers.get(name);
-    if (value !== null) own.set(name, value);
-  }
-  return new Response(null, { status, headers: own });
+  const type = headers.get('content-type');
+  return new Response(null, { status, headers: type === null ? {} : { 'content-type': type } });
 }

@@ -1,7 +1,7 @@
 // An Anthropic Messages request as OpenAI's: total once the request has been read, for what has no counterpart was
 // refused.
 
-import { ok, type Result } from '../../lib/result.ts';
+import { fault, ok, type Result } from '../../lib/result.ts';
 import {
   type AnthropicMessage,
   AnthropicRequest,
@@ -23,6 +23,7 @@ export function requestToOpenai(document: unknown, model: string): Result<Json, 
   const read = readAs(AnthropicRequest, document);
   if (!read.ok) return read;
   const request = read.value;
+  if (isPrefilled(request)) return fault(PREFILLED);
   return ok({
     model,
     messages: [...systemOf(request), ...request.messages.flatMap(messagesOf)],
@@ -39,6 +40,15 @@ export function requestToOpenai(document: unknown, model: string): Result<Json, 
     reasoning_effort: request.output_config?.effort ?? undefined,
     response_format: formatOf(request),
   });
+}
+
+const PREFILLED = '"messages" end with the beginning of the answer, which OpenAI does not continue';
+
+/** Anthropic continues the words of a last turn that is the assistant's; OpenAI would answer them. */
+function isPrefilled({ messages }: AnthropicRequest): boolean {
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') return false;
+  return typeof last.content === 'string' || last.content.every(({ type }) => type !== 'tool_use');
 }
 
 function systemOf({ system }: AnthropicRequest): readonly Json[] {

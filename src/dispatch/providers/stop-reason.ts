@@ -25,9 +25,10 @@ export function finishReason(stopReason: string | null | undefined): string {
 
 /**
  * Anthropic's `stop_reason` for OpenAI's `finish_reason`. OpenAI says `stop` after a call that the request asked for by
- * name; Anthropic's clients run tools only at `tool_use`.
+ * name; Anthropic's clients run tools only at `tool_use`. Where no call is left that could be run, the turn has ended.
  */
 export function stopReason(finish: string | null | undefined, { hasCalls }: { hasCalls: boolean }): string {
   const reason = STOP_REASONS.get(finish ?? '') ?? 'end_turn';
+  if (reason === 'tool_use' && !hasCalls) return 'end_turn';
   return reason === 'end_turn' && hasCalls ? 'tool_use' : reason;
 }

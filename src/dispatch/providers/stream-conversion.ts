@@ -28,9 +28,9 @@ export function strayEvent(what: string): { readonly ok: false; readonly fault: 
 /** Types and codes of the providers' errors that ask to come back later (E8). */
 const BUSY: readonly unknown[] = ['overloaded_error', 'rate_limit_error', 'rate_limit_exceeded', 'server_overloaded'];
 
-/** An error event, of either provider, as what the client is told: the provider's words, at most 512 bytes. */
-export function errorOf(data: string, error: unknown): { readonly ok: false; readonly fault: Failure } {
-  const message = engineMessage(encodeUtf8(data)) ?? 'The provider reported an error.';
+/** An error event, of either provider, as what the client is told: the provider's words without `secret`, at most 512 bytes. */
+export function errorOf(data: string, error: unknown, secret: string): { readonly ok: false; readonly fault: Failure } {
+  const message = engineMessage(encodeUtf8(data), secret) ?? 'The provider reported an error.';
   const isBusy = BUSY.includes(memberOf(error, 'type')) || BUSY.includes(memberOf(error, 'code'));
   return fault({ code: isBusy ? 'backend_unavailable' : 'backend_error', message });
 }

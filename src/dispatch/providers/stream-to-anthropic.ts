@@ -7,8 +7,9 @@ import { parseExactJson } from '../../lib/exact-json.ts';
 import { ok, type Result } from '../../lib/result.ts';
 import type { Failure } from '../failure.ts';
 import { DIRECT } from './answer-to-anthropic.ts';
-import type { ProviderEvent } from './event-reader.ts';
+import { EVENT_MAX, type ProviderEvent } from './event-reader.ts';
 import { type Json, readAnswer, Text } from './fields.ts';
+import { Arguments } from './openai-request.ts';
 import { stopReason } from './stop-reason.ts';
 import { errorOf, type StreamConversion, strayEvent } from './stream-conversion.ts';
 import { anthropicUsage, countsOfOpenai, NO_TOKENS, OpenaiUsage, type TokenCounts } from './token-counts.ts';
@@ -35,19 +36,29 @@ const Chunk = v.object({
 /** The block that is being sent; `call` is OpenAI's index of a tool call, undefined for text. */
 interface OpenBlock {
   readonly call: number | undefined;
+  /** Of a call: its arguments so far. */
+  input: string;
 }
 
 export class StreamToAnthropic implements StreamConversion {
   readonly keepAlive = eventText('ping', {});
+  readonly #secret: string;
   #hasBegun = false;
   #open: OpenBlock | undefined;
   /** Blocks begun; the open one is the last of them. */
   #blocks = 0;
   #callsBegun = 0;
+  /** A call has ended whose arguments are no JSON object. */
+  #hasBrokenCall = false;
   #isRefusal = false;
   #finish: string | undefined;
   #tokens: TokenCounts | undefined;
   #isOver = false;
+
+  /** `secret`: what the provider was asked with, and must not repeat to the client. */
+  constructor(secret: string) {
+    this.#secret = secret;
+  }
 
   get isOver(): boolean {
     return this.#isOver;
@@ -62,7 +73,7 @@ export class StreamToAnthropic implements StreamConversion {
     const document = parseExactJson(data);
     if (!document.ok) return strayEvent('an event is not JSON');
     const error = memberOf(document.value, 'error') ?? undefined;
-    if (error !== undefined) return errorOf(data, error);
+    if (error !== undefined) return errorOf(data, error, this.#secret);
     const chunk = readAnswer(Chunk, document.value);
     if (!chunk.ok) return strayEvent(chunk.fault);
     if (chunk.value.usage) this.#tokens = countsOfOpenai(chunk.value.usage);
@@ -103,19 +114,24 @@ export class StreamToAnthropic implements StreamConversion {
 
   #sayCall({ index, id, function: part }: v.InferOutput<typeof CallPart>): Result<string, Failure> {
     const input = part?.arguments ?? '';
-    const delta = (): string =>
-      input === '' ? '' : this.#deltaEvent({ type: 'input_json_delta', partial_json: input });
-    if (this.#open?.call === index) return ok(delta());
+    if (this.#open?.call === index) return this.#sayInput(this.#open, input);
     if (index !== this.#callsBegun) return strayEvent('parts of several tool calls are mixed');
     if (!id || !part?.name) return strayEvent('a tool call began without its ID or name');
     this.#callsBegun += 1;
     const begin = this.#beginBlock(index, { type: 'tool_use', id, name: part.name, input: {}, caller: DIRECT });
-    return ok(begin + delta());
+    const said = this.#open === undefined ? ok('') : this.#sayInput(this.#open, input);
+    return said.ok ? ok(begin + said.value) : said;
+  }
+
+  #sayInput(open: OpenBlock, input: string): Result<string, Failure> {
+    open.input += input;
+    if (open.input.length > EVENT_MAX) return strayEvent(`a tool call is longer than ${EVENT_MAX} characters`);
+    return ok(input === '' ? '' : this.#deltaEvent({ type: 'input_json_delta', partial_json: input }));
   }
 
   #beginBlock(call: number | undefined, block: Json): string {
     const end = this.#endBlock();
-    this.#open = { call };
+    this.#open = { call, input: '' };
     this.#blocks += 1;
     return end + eventText('content_block_start', { index: this.#blocks - 1, content_block: block });
   }
@@ -126,17 +142,24 @@ export class StreamToAnthropic implements StreamConversion {
 
   #endBlock(): string {
     if (this.#open === undefined) return '';
+    const { call, input } = this.#open;
+    if (call !== undefined && !v.is(Arguments, input)) this.#hasBrokenCall = true;
     this.#open = undefined;
     return eventText('content_block_stop', { index: this.#blocks - 1 });
   }
 
   #end(): Result<string, Failure> {
     if (this.#finish === undefined) return strayEvent('it ended without a reason');
+    const end = this.#endBlock();
+    // The client has the pieces already, and SDKs complete them as well as they can: it must not run what they make of it.
+    if (this.#hasBrokenCall && this.#finish !== 'length') {
+      return strayEvent('the arguments of a tool call are no JSON object');
+    }
     this.#isOver = true;
     const reason = this.#isRefusal ? 'refusal' : stopReason(this.#finish, { hasCalls: this.#callsBegun > 0 });
     const delta = { stop_reason: reason, stop_sequence: null, stop_details: null };
     const last = eventText('message_delta', { delta, usage: anthropicUsage(this.#tokens ?? NO_TOKENS) });
-    return ok(this.#endBlock() + last + eventText('message_stop', {}));
+    return ok(end + last + eventText('message_stop', {}));
   }
 }
 

@@ -49,6 +49,8 @@ export interface OpenaiStreamSettings {
   readonly nowMs: number;
   /** The client asked for a last chunk with the use of tokens; all others then say `usage: null`. */
   readonly includeUsage: boolean;
+  /** What the provider was asked with, and must not repeat to the client. */
+  readonly secret: string;
 }
 
 export class StreamToOpenai implements StreamConversion {
@@ -81,7 +83,7 @@ export class StreamToOpenai implements StreamConversion {
     if (!KNOWN_TYPES.includes(memberOf(document.value, 'type'))) return ok('');
     const event = readAnswer(Event, document.value);
     if (!event.ok) return strayEvent(event.fault);
-    if (event.value.type === 'error') return errorOf(data, event.value.error);
+    if (event.value.type === 'error') return errorOf(data, event.value.error, this.#settings.secret);
     if (event.value.type === 'message_start') return this.#start(event.value);
     return this.#head === undefined ? strayEvent('it did not begin') : this.#continue(event.value);
   }

@@ -62,7 +62,7 @@ describe('answerToAnthropic()', () => {
   });
 
   it('names what is not as documented, and quotes none of it', () => {
-    const call = { id: 'c', function: { name: 'f', arguments: '{"canary' } };
+    const call = { id: 'c', function: { name: 'f', arguments: { canary: 1 } } };
     const wrong: readonly (readonly [document: unknown, fault: string])[] = [
       [{ ...COMPLETION, choices: [] }, '"choices" is empty'],
       [{ ...COMPLETION, id: 7 }, '"id" is not as documented'],
@@ -97,7 +97,7 @@ describe('stopReason()', () => {
     const words = {
       stop: 'end_turn',
       length: 'max_tokens',
-      tool_calls: 'tool_use',
+      tool_calls: 'end_turn',
       content_filter: 'refusal',
       to_come: 'end_turn',
     };
@@ -106,6 +106,7 @@ describe('stopReason()', () => {
 
   it('is tool_use where there are calls, but not where they were cut off', () => {
     assert.equal(stopReason('stop', { hasCalls: true }), 'tool_use');
+    assert.equal(stopReason('tool_calls', { hasCalls: true }), 'tool_use');
     assert.equal(stopReason('length', { hasCalls: true }), 'max_tokens');
   });
 });

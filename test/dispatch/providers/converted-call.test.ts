@@ -12,6 +12,9 @@ import { API_KEY, providerSite } from './provider-site.ts';
 
 afterEach(stopEngines);
 
+/** A sentence that has the provider for its subject already. */
+const BROKE = 'broke off its answer:';
+
 for (const pair of CONVERTED) {
   const { from, to, name } = pair;
   describe(`callProvider(), ${from} by conversion`, () => {
@@ -58,18 +61,8 @@ for (const pair of CONVERTED) {
         {},
         `its answer is longer than ${WHOLE_ANSWER_MAX_BYTES} bytes`,
       ],
-      [
-        'no events',
-        bytes(200, ': hi\n\n', EVENTS),
-        { stream: true },
-        'The provider broke off its answer: it ended too',
-      ],
-      [
-        'events of garbage',
-        bytes(200, 'data: x\n\n', EVENTS),
-        { stream: true },
-        'The provider broke off its answer: an',
-      ],
+      ['no events', bytes(200, ': hi\n\n', EVENTS), { stream: true }, 'BROKE it ended too'],
+      ['events of garbage', bytes(200, 'data: x\n\n', EVENTS), { stream: true }, 'BROKE an event is not JSON.'],
     ];
     for (const [what, answer, more, why] of hostile) {
       it(`fails when the provider sends ${what}`, async () => {
@@ -77,7 +70,7 @@ for (const pair of CONVERTED) {
         if (what === 'a document without end') await provider.seen[0]?.abandoned;
         const [, message] = failureOf(attempt);
         assert.ok(
-          String(message).startsWith(`The provider ${name} failed: ${why}`),
+          String(message).startsWith(`The provider ${name} failed: ${why}`.replace('failed: BROKE', BROKE)),
           JSON.stringify(failureOf(attempt)),
         );
       });
@@ -142,8 +135,26 @@ for (const pair of CONVERTED) {
       const calling = site.call({ body: { ...pair.body, stream: true } });
       await isWaiting;
       await settled();
+      assert.equal(pulls, 2);
       site.timers.advance(STREAM_IDLE_MS);
       assert.deepEqual(await calling, { kind: 'cut', cut: 'stream_idle', afterMs: 0 });
+    });
+
+    it('takes whatever comes before the first event for life (E9)', async () => {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      const fetch = async () => new Response(readable, { headers: EVENTS });
+      const site = providerSite({ ...pair, url: 'http://provider.test', fetch });
+      const asking = site.respond({ body: { ...pair.body, stream: true } });
+      const provider = writable.getWriter();
+      for (const work of [': at work\n\n', 'data: {"type":"ping",', '"id":"c","model":"g","choices":[]}']) {
+        void provider.write(encodeUtf8(work));
+        await settled();
+        site.timers.advance(STREAM_IDLE_MS - 1);
+      }
+      void provider.write(encodeUtf8(`\n\n${eventStream(to, pair.events ?? [])}`));
+      void provider.close();
+      const text = await (await asking).text();
+      assert.ok(text.includes('Hel') && !text.includes('error'), text);
     });
 
     it('counts the tokens of an answer and of a stream', async () => {

@@ -9,7 +9,7 @@ import { goldenCases, modelBody, NOW_MS, onWire } from './golden.ts';
 
 /** As on the way to a provider: bytes in, document out; the sentence when it is refused. */
 function convert(from: Dialect, to: Dialect, text: string): unknown {
-  const converted = convertRequest(modelBody(text), { from, to, model: 'target', nowMs: NOW_MS });
+  const converted = convertRequest(modelBody(text), { from, to, model: 'target', secret: 'sk', nowMs: NOW_MS });
   return converted.ok ? decodeUtf8(converted.value.body) : converted;
 }
 
@@ -167,6 +167,18 @@ describe('requestToOpenai()', () => {
       assert.ok(converted.fault.startsWith(`"${where}" ${why}`), converted.fault);
     });
   }
+});
+
+describe('requestToOpenai() of a request that begins the answer', () => {
+  const ending = (content: unknown) => ({ ...ANTHROPIC, messages: [USER, { role: 'assistant', content }] });
+
+  it('refuses it: OpenAI would answer those words, not continue them', () => {
+    const fault = '"messages" end with the beginning of the answer, which OpenAI does not continue';
+    for (const content of ['{', [{ type: 'text', text: 'It is' }], []]) {
+      assert.deepEqual(requestToOpenai(ending(content), 'm'), { ok: false, fault });
+    }
+    assert.ok(requestToOpenai({ ...ending('{'), messages: [...ending('{').messages, USER] }, 'm').ok);
+  });
 });
 
 describe('convertRequest()', () => {

@@ -84,7 +84,7 @@ const anthropicRequest = fc
   })
   .map(({ turns, choice, effort, format, ...request }) => ({
     ...request,
-    messages: turns.flat(),
+    messages: [...turns.flat(), { role: 'user', content: 'Go on' }],
     tool_choice: request.tools === undefined ? undefined : choice,
     output_config: effort === undefined && format === undefined ? undefined : { effort, format },
   }));
@@ -160,11 +160,15 @@ function through(conversion: StreamConversion, events: readonly unknown[]): unkn
   );
 }
 
+/** A call's arguments in two parts. */
+const pieces = fc.tuple(input, fc.nat()).map(([value, at]) => {
+  const whole = JSON.stringify(value);
+  const cut = 1 + (at % (whole.length - 1));
+  return [whole.slice(0, cut), whole.slice(cut)];
+});
+
 const openaiStream = fc
-  .tuple(
-    fc.array(text, { maxLength: 3 }),
-    fc.array(fc.tuple(id, id, fc.array(text, { minLength: 1, maxLength: 3 })), { maxLength: 3 }),
-  )
+  .tuple(fc.array(text, { maxLength: 3 }), fc.array(fc.tuple(id, id, pieces), { maxLength: 3 }))
   .map(([texts, calls]) => {
     const chunk = (delta: object, finish: string | null = null) => ({
       id: 'chatcmpl',
@@ -190,8 +194,11 @@ describe('a stream', () => {
   it('from OpenAI\u2019s dialect to Anthropic\u2019s and back is the same, chunk for chunk', () => {
     fc.assert(
       fc.property(openaiStream, (events) => {
-        const there = through(new StreamToAnthropic(), events);
-        assert.deepEqual(through(new StreamToOpenai({ nowMs: NOW_MS, includeUsage: false }), there), events);
+        const there = through(new StreamToAnthropic('sk'), events);
+        assert.deepEqual(
+          through(new StreamToOpenai({ nowMs: NOW_MS, includeUsage: false, secret: 'sk' }), there),
+          events,
+        );
       }),
     );
   });

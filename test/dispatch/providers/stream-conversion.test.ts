@@ -9,19 +9,22 @@ import { StreamToOpenai } from '../../../src/dispatch/providers/stream-to-openai
 import { encodeUtf8 } from '../../../src/lib/utf8.ts';
 import { eventStream, eventText, goldenStreams, NOW_MS } from './golden.ts';
 
+const SECRET = 'sk-operator-secret';
+
 const DIALECTS = [
   {
     file: 'stream-to-openai',
     from: 'anthropic',
     to: 'openai',
-    convert: (includeUsage: boolean): StreamConversion => new StreamToOpenai({ nowMs: NOW_MS, includeUsage }),
+    convert: (includeUsage: boolean): StreamConversion =>
+      new StreamToOpenai({ nowMs: NOW_MS, includeUsage, secret: SECRET }),
     keepAlive: ': ping\n',
   },
   {
     file: 'stream-to-anthropic',
     from: 'openai',
     to: 'anthropic',
-    convert: (): StreamConversion => new StreamToAnthropic(),
+    convert: (): StreamConversion => new StreamToAnthropic(SECRET),
     keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   },
 ] as const;
@@ -49,7 +52,7 @@ function source(chunks: readonly Uint8Array[]) {
 /** All that the client reads, and why the stream broke. */
 async function converted(chunks: readonly Uint8Array[], conversion: StreamConversion) {
   const { seen, opened } = source(chunks);
-  const result = await openConverted(opened, conversion);
+  const result = await openConverted(opened, conversion, () => undefined);
   if (!result.ok) return { text: '', failure: result.fault, seen };
   const { body, failure } = result.value;
   const parts = [...body.chunks];
@@ -100,7 +103,7 @@ for (const { file, from, to, convert, keepAlive } of DIALECTS) {
     it('gives each event out before the next goes in', async () => {
       const chunks = first.in.map((event) => encodeUtf8(eventText(from, event)));
       const { seen, opened } = source(chunks);
-      const result = await openConverted(opened, convert(true));
+      const result = await openConverted(opened, convert(true), () => undefined);
       assert.ok(result.ok);
       assert.equal(seen.taken, 1);
       const { rest } = result.value.body;
@@ -121,7 +124,10 @@ for (const { file, from, to, convert, keepAlive } of DIALECTS) {
         chunks.map((chunk) => encodeUtf8(chunk)),
         convert(true),
       );
-      assert.ok(text.includes(keepAlive));
+      const pings = (out: string) => out.split(keepAlive).length - 1;
+      const shown = first.in.map((event) => encodeUtf8(eventText(from, event)));
+      const { text: unasked } = await converted(shown, convert(true));
+      assert.equal(pings(text), pings(unasked) + 1);
       assert.equal(text.replaceAll(keepAlive, ''), eventStream(to, first.out));
     });
 
@@ -169,6 +175,15 @@ for (const { file, from, to, convert, keepAlive } of DIALECTS) {
       assert.equal(Buffer.byteLength(failure?.message ?? ''), 512);
     });
 
+    it('takes the key out of an error before it cuts it: no part of it is left', async () => {
+      const event = { type: 'error', error: { type: 'server_error', message: `${'x'.repeat(500)}${SECRET}` } };
+      const { failure } = await converted([encodeUtf8(eventText(from, event))], convert(true));
+      assert.equal(failure?.message, `${'x'.repeat(500)}[hidden]`);
+      const escaped = { type: 'error', error: { message: `got \\u0073${SECRET.slice(1)}` } };
+      const { failure: unshown } = await converted([encodeUtf8(eventText(from, escaped))], convert(true));
+      assert.equal(unshown?.message, 'The provider reported an error.');
+    });
+
     it('knows that a provider is busy by the type or the code of its error, and an error by any shape', async () => {
       const codes: readonly (readonly [error: unknown, code: string])[] = [
         [{ type: 'rate_limit_error' }, 'backend_unavailable'],
@@ -202,7 +217,7 @@ for (const { file, from, to, convert, keepAlive } of DIALECTS) {
         start: (controller) => controller.enqueue(encodeUtf8(eventStream(from, begun))),
         pull: (controller) => controller.error(new Error('reset')),
       });
-      const result = await openConverted({ chunks: [], rest: body.getReader() }, convert(true));
+      const result = await openConverted({ chunks: [], rest: body.getReader() }, convert(true), () => undefined);
       assert.ok(result.ok);
       await assert.rejects(async () => result.value.body.rest?.read());
       assert.equal(result.value.failure()?.code, 'backend_error');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { EVENT_MAX } from '../../../src/dispatch/providers/event-reader.ts';
 import type { StreamConversion } from '../../../src/dispatch/providers/stream-conversion.ts';
 import { StreamToAnthropic } from '../../../src/dispatch/providers/stream-to-anthropic.ts';
 import { StreamToOpenai } from '../../../src/dispatch/providers/stream-to-openai.ts';
@@ -20,7 +21,7 @@ describe('StreamToOpenai', () => {
   const text = (index: number) => ({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } });
   const delta = (index: number) => ({ type: 'content_block_delta', index, delta: { type: 'text_delta', text: 'x' } });
   const stop = (index: number) => ({ type: 'content_block_stop', index });
-  const convert = () => new StreamToOpenai({ nowMs: NOW_MS, includeUsage: false });
+  const convert = () => new StreamToOpenai({ nowMs: NOW_MS, includeUsage: false, secret: 'sk' });
 
   it('refuses events out of their order', () => {
     assert.equal(faultOf(convert(), [text(0)]), 'it did not begin.');
@@ -60,16 +61,41 @@ describe('StreamToAnthropic', () => {
   const first = call(0, { id: 'a', function: { name: 'f', arguments: '' } });
   const second = call(1, { id: 'b', function: { name: 'g', arguments: '' } });
 
+  const said = (index: number, text: string) => call(index, { function: { arguments: text } });
+
+  it('breaks off when a call cannot be run, unless it was cut off for its length: SDKs complete what they get', () => {
+    const broken = 'the arguments of a tool call are no JSON object.';
+    const ends = (...events: readonly unknown[]) => faultOf(new StreamToAnthropic('sk'), [...events, '[DONE]']);
+    for (const text of ['{"a": ', '[1]', '{"path": "/"} x']) {
+      assert.equal(ends(first, said(0, text), chunk({}, 'tool_calls')), broken);
+      assert.equal(ends(first, said(0, text), chunk({}, 'stop')), broken);
+      assert.equal(ends(first, said(0, text), second, chunk({}, 'tool_calls')), broken);
+      assert.equal(ends(first, said(0, text), chunk({}, 'length')), undefined);
+    }
+    assert.equal(ends(first, said(0, '{"a"'), said(0, ': 1}'), chunk({}, 'tool_calls')), undefined);
+  });
+
+  it(`holds ${EVENT_MAX} characters of a call, and breaks off at one more`, () => {
+    const part = 'x'.repeat(EVENT_MAX / 2);
+    const filled = [first, said(0, part), said(0, part)];
+    assert.equal(faultOf(new StreamToAnthropic('sk'), filled), undefined);
+    const rule = `a tool call is longer than ${EVENT_MAX} characters.`;
+    assert.equal(faultOf(new StreamToAnthropic('sk'), [...filled, said(0, 'x')]), rule);
+  });
+
   it('refuses what Anthropic\u2019s blocks cannot tell', () => {
     const mixed = 'parts of several tool calls are mixed.';
-    assert.equal(faultOf(new StreamToAnthropic(), [first, second, call(0, { function: { arguments: 'x' } })]), mixed);
-    assert.equal(faultOf(new StreamToAnthropic(), [second]), mixed);
+    assert.equal(
+      faultOf(new StreamToAnthropic('sk'), [first, second, call(0, { function: { arguments: 'x' } })]),
+      mixed,
+    );
+    assert.equal(faultOf(new StreamToAnthropic('sk'), [second]), mixed);
     const nameless = 'a tool call began without its ID or name.';
-    assert.equal(faultOf(new StreamToAnthropic(), [call(0, { function: { name: 'f' } })]), nameless);
-    assert.equal(faultOf(new StreamToAnthropic(), [call(0, { id: 'a' })]), nameless);
-    assert.equal(faultOf(new StreamToAnthropic(), ['[DONE]']), 'it ended without a reason.');
-    assert.equal(faultOf(new StreamToAnthropic(), [chunk({}), '[DONE]']), 'it ended without a reason.');
-    assert.equal(faultOf(new StreamToAnthropic(), [{ id: 'c' }]), '"model" is not as documented.');
-    assert.equal(faultOf(new StreamToAnthropic(), [first, second, chunk({}, 'tool_calls'), '[DONE]']), undefined);
+    assert.equal(faultOf(new StreamToAnthropic('sk'), [call(0, { function: { name: 'f' } })]), nameless);
+    assert.equal(faultOf(new StreamToAnthropic('sk'), [call(0, { id: 'a' })]), nameless);
+    assert.equal(faultOf(new StreamToAnthropic('sk'), ['[DONE]']), 'it ended without a reason.');
+    assert.equal(faultOf(new StreamToAnthropic('sk'), [chunk({}), '[DONE]']), 'it ended without a reason.');
+    assert.equal(faultOf(new StreamToAnthropic('sk'), [{ id: 'c' }]), '"model" is not as documented.');
+    assert.equal(faultOf(new StreamToAnthropic('sk'), [first, second, chunk({}, 'tool_calls'), '[DONE]']), undefined);
   });
 });
