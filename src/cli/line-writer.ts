@@ -1,6 +1,6 @@
 // Lines to stdout and stderr. A reader that has gone, a full disk or a pipe that nobody empties costs lines, which are
-// counted, and neither a request nor memory without end. What comes while the system takes a line is handed over in one
-// piece after it: a write a request would cost a router at its limit a fifth of its time.
+// counted, and neither a request nor memory without end. A line after a pause is written at once, what follows it closely is
+// gathered: a write for each request, which wakes the log's reader each time, would cost a busy router a fifth of its time.
 
 /** What is written of a stream: `process.stdout` and `process.stderr` are such. */
 export interface LineStream {
@@ -11,17 +11,26 @@ export interface LineStream {
 /** Lines handed to the system and not yet taken by it, in characters; beyond, lines are dropped. */
 export const PENDING_MAX = 8 * 1024 * 1024;
 
+/** From one write to the next at least: how long a line waits at most for a system that takes it. */
+export const GATHER_MS = 5;
+
 export class LineWriter {
   readonly #stream: LineStream;
-  /** Lines that wait for the write under way. */
+  readonly #after: (ms: number, run: () => void) => void;
   #waiting: string[] = [];
-  #isWriting = false;
+  /** A write is under way, or was begun a moment ago. */
+  #isGathering = false;
   #pending = 0;
   #dropped = 0;
   #onFlushed: (() => void)[] = [];
 
-  constructor(stream: LineStream) {
+  /** `after` runs something once that many milliseconds later. */
+  constructor(
+    stream: LineStream,
+    after: (ms: number, run: () => void) => void = (ms, run) => void setTimeout(run, ms),
+  ) {
     this.#stream = stream;
+    this.#after = after;
     // Every failed write is told to its own callback; without a listener the event would end the process.
     stream.on('error', () => undefined);
   }
@@ -39,7 +48,7 @@ export class LineWriter {
     }
     this.#pending += line.length;
     this.#waiting.push(line);
-    if (!this.#isWriting) this.#writeWaiting();
+    if (!this.#isGathering) this.#writeWaiting();
   }
 
   /** Resolves when nothing is pending: with a stuck reader, never. */
@@ -52,13 +61,20 @@ export class LineWriter {
     const lines = this.#waiting;
     const text = lines.join('');
     this.#waiting = [];
-    this.#isWriting = true;
+    this.#isGathering = true;
+    let awaited = 2;
+    const goOn = (): void => {
+      awaited -= 1;
+      if (awaited > 0) return;
+      this.#isGathering = false;
+      if (this.#waiting.length > 0) this.#writeWaiting();
+    };
+    this.#after(GATHER_MS, goOn);
     this.#stream.write(text, (error) => {
       if (error) this.#dropped += lines.length;
       this.#pending -= text.length;
-      this.#isWriting = false;
-      if (this.#waiting.length > 0) this.#writeWaiting();
-      else for (const resolve of this.#onFlushed.splice(0)) resolve();
+      if (this.#pending === 0) for (const resolve of this.#onFlushed.splice(0)) resolve();
+      goOn();
     });
   }
 }

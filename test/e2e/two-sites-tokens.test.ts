@@ -42,9 +42,10 @@ describe('A token', () => {
   it('survives an upload that breaks off, and another body (R-114)', async () => {
     const location = new URL(await locationOf('m'));
     const connection = await RawConnection.open(country.second.url, country.ground.ca);
-    const before = accessLines(country.second).length;
+    const broken = () => accessLines(country.second).filter(({ status_code }) => status_code === 499).length;
+    const before = broken();
     await breakOff(connection, postText(country.second.url, location.pathname + location.search, ask('m')), 5);
-    await eventually('the line of the broken upload', () => accessLines(country.second)[before]);
+    await eventually('the line of the broken upload', () => broken() > before || undefined);
     assert.equal((await country.post(location.href, ask('another'))).status, 401);
     assert.equal((await country.post(location.href, ask('m'))).status, 200);
   });
