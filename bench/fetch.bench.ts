@@ -104,7 +104,7 @@ function served(size: string, bytes: number): Compared {
       const head = await engine();
       return new Response(await head.arrayBuffer(), { headers: head.headers });
     },
-    atMost: 12,
+    atMost: 20,
   };
 }
 
