@@ -23,7 +23,7 @@ interface Kind {
   readonly isStream?: boolean;
 }
 
-/** Redirects come first: their tokens are what is accepted after them. */
+/** Redirects come first, for their tokens; those are accepted by a router that is warm, since there are none to waste. */
 export async function measureLoads(
   fleet: Fleet,
   load: LoadDriver,
@@ -32,8 +32,8 @@ export async function measureLoads(
   const { redirecting, serving } = fleet;
   const kinds: readonly Kind[] = [
     { name: 'redirect', router: redirecting, status: 307, tokens: 'keep' },
-    { name: 'accepted_token', router: serving, status: 200, tokens: 'use' },
     { name: 'served', router: serving, status: 200 },
+    { name: 'accepted_token', router: serving, status: 200, tokens: 'use' },
     { name: 'streamed', router: serving, status: 200, isStream: true },
   ];
   const findings: LoadFinding[] = [];
@@ -59,7 +59,7 @@ async function measureKind(
     durationMs: shareMs,
     ...(tokens === undefined ? {} : { tokens }),
   };
-  // The compiler's turn; of tokens there is none to waste.
+  // The compiler's turn.
   if (tokens !== 'use') await load.run({ ...job, durationMs: shareMs / 4 });
   const cpuBeforeMs = cpuMs(router.child.pid);
   const most = await load.run({ ...job, durationMs: tokens === 'use' ? shareMs / 2 : shareMs });

@@ -25,7 +25,7 @@ describe('hivenet-router bench', () => {
     );
     assert.deepEqual(
       found.loads.map(({ name, failed, maxPerSecond }) => [name, failed, maxPerSecond > 0]),
-      ['redirect', 'accepted_token', 'served', 'streamed'].map((name) => [name, 0, true]),
+      ['redirect', 'served', 'accepted_token', 'streamed'].map((name) => [name, 0, true]),
     );
     for (const load of found.loads) {
       const { p50Ms = 0, p99Ms = 0, maxMs = 0 } = load.atHalf?.latencies ?? {};
