@@ -32,6 +32,7 @@ export function restore(state: State, to: Restoring, tokens: DailyBudgets, nowMs
   // A clock that is set right over midnight finds its day, too.
   for (const day of [today - 1, today, today + 1]) for (const use of state.readDailyUse(day)) tokens.restore(use);
   const agents = new Map(state.readAgents().map((counters) => [counters.id, counters]));
+  if (state.damagedRows > 0) to.log.error('Left out damaged counters of the state file', { rows: state.damagedRows });
   const keys = restoreKeys(state, to);
   const map = restoreMap(state, to);
   return { atMs: keys || map ? nowMs : undefined, keys, agents };

@@ -65,8 +65,9 @@ function readArguments(
 function reset({ what, forget, directory }: Asked): Result<readonly string[], string> {
   const opened = openState(directory);
   if (!opened.ok) return opened;
-  const { state, troubles } = opened.value;
+  const { state, isKept, troubles } = opened.value;
   try {
+    if (!isKept) return fault(troubles.join('; '));
     forget(state);
   } catch (error) {
     return fault(`Cannot reset ${what} in "${directory}": ${error instanceof Error ? error.message : String(error)}`);

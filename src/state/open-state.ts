@@ -1,5 +1,5 @@
-// Opens the state file so that nothing in it can stop the router: what cannot be read is set aside, and what cannot be
-// written is held in memory. Only a directory that the operator must mend refuses the start.
+// Opens the state file so that nothing in it can stop the router: a damaged file is set aside, and a disk that takes
+// nothing leaves it where it is. Only a directory that the operator must mend refuses the start.
 
 import {
   accessSync,
@@ -10,19 +10,21 @@ import {
   mkdirSync,
   openSync,
   renameSync,
-  rmSync,
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fault, ok, type Result } from '../lib/result.ts';
+import { Damage } from './rows.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
 import { SqliteState } from './sqlite-state.ts';
 import { DOCUMENT_NAMES } from './state.ts';
 
 const FILE = 'state.sqlite';
-/** Where an unreadable file goes; the one before is overwritten, so that a crash loop fills no disk. */
+/** Where a damaged file goes, with a number from the second on. */
 const SET_ASIDE = 'state.sqlite.set-aside';
+/** None is overwritten: it may be the last that has the keys. So many, or one bad start after another fills the disk. */
+export const SET_ASIDE_MAX = 4;
 /** SQLite's files beside the main one. */
 const COMPANIONS = ['', '-wal', '-shm', '-journal'];
 
@@ -30,8 +32,13 @@ const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const OTHERS_WRITE = 0o002;
 
+/** What SQLite says of a file that is none of ours or is broken, whatever room and rights there are. */
+const DAMAGE = /malformed|not a database|unsupported file format|no such (table|column)|already exists/;
+
 export interface OpenedState {
   readonly state: SqliteState;
+  /** Otherwise it is in memory, and what is in the directory was left alone. */
+  readonly isKept: boolean;
   /** What the operator should know, one sentence each: a file that was set aside, or that nothing is kept. */
   readonly troubles: readonly string[];
 }
@@ -45,38 +52,43 @@ export function openState(directory: string, migrations: readonly string[] = MIG
   if (wrong !== undefined) return fault(`Cannot use state directory "${directory}": ${wrong}`);
   const path = join(directory, FILE);
   const opened = attempt(() => openFile(path, migrations));
-  if (opened.ok) return ok({ state: opened.value, troubles: [] });
-  if (isLocked(opened.fault)) return fault(`Cannot use state directory "${directory}": a running router has it`);
-  return ok(openAnew(path, opened.fault, migrations));
+  if (opened.ok) return ok({ state: opened.value, isKept: true, troubles: [] });
+  const { reason, isDamage } = opened.fault;
+  if (isLocked(reason)) return fault(`Cannot use state directory "${directory}": a running router has it`);
+  const trouble = `Cannot read state file "${path}": ${reason}`;
+  return ok(isDamage ? openAnew(path, trouble, migrations) : inMemory([trouble], migrations));
 }
 
-/** The file once more without what was in it, or else memory. */
-function openAnew(path: string, why: string, migrations: readonly string[]): OpenedState {
-  const trouble = `Cannot read state file "${path}": ${why}`;
-  const anew = attempt(() => {
-    setAside(path);
-    return openFile(path, migrations);
-  });
-  if (anew.ok) return { state: anew.value, troubles: [`${trouble}; it was set aside as "${SET_ASIDE}"`] };
+/** An empty file in place of a damaged one. */
+function openAnew(path: string, trouble: string, migrations: readonly string[]): OpenedState {
+  const moved = attempt(() => setAside(path));
+  if (!moved.ok) return inMemory([trouble, `Cannot set it aside: ${moved.fault.reason}`], migrations);
+  const told = `${trouble}; it was set aside as "${moved.value}"`;
+  const anew = attempt(() => openFile(path, migrations));
+  if (anew.ok) return { state: anew.value, isKept: true, troubles: [told] };
+  return inMemory([told, `Cannot make a new one: ${anew.fault.reason}`], migrations);
+}
+
+function inMemory(troubles: readonly string[], migrations: readonly string[]): OpenedState {
   const state = new SqliteState(migrated(new DatabaseSync(':memory:'), migrations));
-  return { state, troubles: [trouble, `Cannot make a new one: ${anew.fault}; nothing will outlive this router`] };
+  return { state, isKept: false, troubles: [...troubles, 'Nothing will outlive this router'] };
 }
 
 /** Why the directory cannot hold a state; undefined when it can. A full or failing disk is no reason not to serve. */
 function prepareDirectory(directory: string): string | undefined {
   const made = attempt(() => mkdirSync(directory, { mode: DIRECTORY_MODE }));
   const found = attempt(() => statSync(directory));
-  if (!found.ok) return made.ok ? found.fault : made.fault;
+  if (!found.ok) return made.ok ? found.fault.reason : made.fault.reason;
   if (!found.value.isDirectory()) return 'it is not a directory';
   if ((found.value.mode & OTHERS_WRITE) !== 0) return 'everyone may write to it: take that away with chmod o-w';
   const access = attempt(() => accessSync(directory, constants.W_OK | constants.X_OK));
-  return access.ok || !isForbidden(access.fault) ? undefined : access.fault;
+  return access.ok || !isForbidden(access.fault.reason) ? undefined : access.fault.reason;
 }
 
 /** Throws when the file cannot be read whole, is not ours, or is newer than this router. */
 function openFile(path: string, migrations: readonly string[]): SqliteState {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found !== undefined && !found.isFile()) throw new Error('it is not a regular file');
+  if (found !== undefined && !found.isFile()) throw new Damage('it is not a regular file');
   // SQLite would make it by the umask; its companions take the mode of the main file.
   closeSync(openSync(path, 'a', FILE_MODE));
   chmodSync(path, FILE_MODE);
@@ -86,10 +98,12 @@ function openFile(path: string, migrations: readonly string[]): SqliteState {
     // Exclusive: a second router on the same directory must not take turns with this one.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     const check = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
-    if (check !== 'ok') throw new Error(String(check));
+    if (check !== 'ok') throw new Damage(String(check));
     migrated(database, migrations);
-    // What a crash left; nobody is held up yet. From here on the state says when to wait for the disk.
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF');
+    // What a crash left; nobody is held up yet. A disk without room for it may have some later.
+    attempt(() => database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+    // From here on the state says when to wait for the disk.
+    database.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF');
     state = new SqliteState(database, { main: openSync(path, 'r'), log: openSync(`${path}-wal`, 'r') });
     readOnce(state);
     return state;
@@ -110,8 +124,8 @@ function migrated(database: DatabaseSync, migrations: readonly string[]): Databa
   const version = numberOf(database, 'user_version');
   const application = numberOf(database, 'application_id');
   const isEmpty = database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
-  if (application !== APPLICATION_ID && !isEmpty) throw new Error('it belongs to another program');
-  if (version > migrations.length) throw new Error(`its version ${version} is newer than ${migrations.length}`);
+  if (application !== APPLICATION_ID && !isEmpty) throw new Damage('it belongs to another program');
+  if (version > migrations.length) throw new Damage(`its version ${version} is newer than ${migrations.length}`);
   for (const [index, sql] of migrations.entries()) {
     if (index < version) continue;
     database.exec(
@@ -125,22 +139,32 @@ function numberOf(database: DatabaseSync, pragma: string): number {
   return Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
 }
 
-function setAside(path: string): void {
-  const aside = path.replace(FILE, SET_ASIDE);
-  for (const companion of COMPANIONS) {
-    rmSync(aside + companion, { force: true, recursive: true });
-    if (lstatSync(path + companion, { throwIfNoEntry: false }) !== undefined) {
-      renameSync(path + companion, aside + companion);
-    }
-  }
+/** Returns where it is now, with what SQLite had beside it. */
+function setAside(path: string): string {
+  const isTaken = (place: string) => COMPANIONS.some((companion) => exists(place + companion));
+  const places = Array.from({ length: SET_ASIDE_MAX }, (_, index) => SET_ASIDE + (index === 0 ? '' : `-${index + 1}`));
+  const aside = places.map((name) => path.replace(FILE, name)).find((place) => !isTaken(place));
+  if (aside === undefined) throw new Error(`there are ${SET_ASIDE_MAX} such files: take them away`);
+  for (const companion of COMPANIONS) if (exists(path + companion)) renameSync(path + companion, aside + companion);
+  return aside;
 }
 
-function attempt<Value>(run: () => Value): Result<Value, string> {
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+interface Trouble {
+  readonly reason: string;
+  /** What is in the file is the cause, rather than the disk. */
+  readonly isDamage: boolean;
+}
+
+function attempt<Value>(run: () => Value): Result<Value, Trouble> {
   try {
     return ok(run());
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return fault(message.replaceAll('\n', ' '));
+    const reason = (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ');
+    return fault({ reason, isDamage: error instanceof Damage || DAMAGE.test(reason) });
   }
 }
 

@@ -1,12 +1,13 @@
-// The state in SQLite, through `node:sqlite`, which both runtimes have. No transaction outlives a call, so steps of one
-// document and small writes can take turns.
+// The state in SQLite, through `node:sqlite`, which both runtimes have. A document is replaced in one transaction over its
+// steps, everything else within a call.
 
 import { closeSync, fstatSync, fsync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { Steps } from '../lib/steps.ts';
-import { decodeUtf8, encodeUtf8 } from '../lib/utf8.ts';
+import { encodeUtf8 } from '../lib/utf8.ts';
 import type { DailyUse } from '../quota/daily-budget.ts';
+import { AGENT_COUNTS, agentOf, Damage, numberIn, partOf, type Row, textIn, whole } from './rows.ts';
 import type { AgentCounters, DocumentName, DocumentPart, State, StoredDocument } from './state.ts';
 
 /** What is written or deleted between two pauses: some 5 ms. */
@@ -17,8 +18,6 @@ const STEP_ROWS = 400;
 export const AGENTS_MAX = 10_000;
 
 const DELETE_PART = 'DELETE FROM part WHERE document = ? AND generation = ? AND name = ?';
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** Descriptors. They stay open as long as the database: a process that closes one loses its locks on the file (POSIX). */
 export interface StateFiles {
@@ -34,6 +33,8 @@ export class SqliteState implements State {
   readonly #statements = new Map<string, StatementSync>();
 
   readonly #files: StateFiles | undefined;
+  /** Rows that were left out when it was last read, by what was read. */
+  readonly #damaged = new Map<string, number>();
 
   /**
    * `database` has the tables of schema.ts, and is this object's alone. On a disk it has a write-ahead log, and syncs and
@@ -45,7 +46,8 @@ export class SqliteState implements State {
   }
 
   readDailyUse(day: number): readonly DailyUse[] {
-    return this.#all('SELECT budget, tokens FROM daily_use WHERE day = ?', day).map((row) => ({
+    const rows = this.#all(`SELECT budget, ${whole('tokens')} FROM daily_use WHERE day = ?`, day);
+    return this.#undamaged(`day ${day}`, rows, (row) => ({
       budget: textIn(row, 'budget'),
       day,
       tokens: numberIn(row, 'tokens'),
@@ -60,17 +62,12 @@ export class SqliteState implements State {
   }
 
   readAgents(): readonly AgentCounters[] {
-    return this.#all('SELECT * FROM agent').map((row) => ({
-      id: textIn(row, 'id'),
-      successes: numberIn(row, 'successes'),
-      failures: numberIn(row, 'failures'),
-      inputTokens: numberIn(row, 'input_tokens'),
-      outputTokens: numberIn(row, 'output_tokens'),
-      lossesByProbes: numberIn(row, 'losses_by_probes'),
-      lossesByRefusal: numberIn(row, 'losses_by_refusal'),
-      srttMs: row['srtt_ms'] === null ? undefined : numberIn(row, 'srtt_ms'),
-      rttvarMs: row['rttvar_ms'] === null ? undefined : numberIn(row, 'rttvar_ms'),
-    }));
+    const rows = this.#all(`SELECT id, ${AGENT_COUNTS}, srtt_ms, rttvar_ms FROM agent`);
+    return this.#undamaged('agents', rows, agentOf);
+  }
+
+  get damagedRows(): number {
+    return [...this.#damaged.values()].reduce((sum, rows) => sum + rows, 0);
   }
 
   writeAgents(agents: readonly AgentCounters[], nowMs: number): void {
@@ -85,25 +82,31 @@ export class SqliteState implements State {
   }
 
   readDocument(name: DocumentName): StoredDocument | undefined {
-    const [document] = this.#all('SELECT version, generation FROM document WHERE name = ?', name);
+    const [document] = this.#all(`SELECT version, ${whole('generation')} FROM document WHERE name = ?`, name);
     if (document === undefined) return undefined;
     const select = 'SELECT name, body FROM part WHERE document = ? AND generation = ? ORDER BY position';
     const parts = this.#all(select, name, numberIn(document, 'generation'));
     return { version: textIn(document, 'version'), parts: parts.map(partOf) };
   }
 
+  /** One transaction: what a full disk cut short gives its room in the log back. */
   *replaceDocument(name: DocumentName, { version, parts }: StoredDocument): Steps<void> {
     const before = this.#generationOf(name);
-    // Of a replacement that was cut short.
+    // What no sweep came to.
     yield* this.#dropOthers(name, before);
     const generation = before + 1;
-    for (const slice of slicesOf(parts)) {
-      this.#transaction(() => {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      for (const slice of slicesOf(parts)) {
         for (const part of slice) this.#putPart(name, generation, part);
-      });
-      yield;
+        yield;
+      }
+      this.#setDocument(name, version, generation);
+      this.#database.exec('COMMIT');
+    } finally {
+      // Cut short; a full disk has rolled back by itself.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     }
-    this.#setDocument(name, version, generation);
   }
 
   *sweepDocument(name: DocumentName): Steps<void> {
@@ -147,7 +150,7 @@ export class SqliteState implements State {
    * and these are before the log is emptied.
    */
   async checkpoint(): Promise<void> {
-    if (this.#files === undefined) return;
+    if (this.#files === undefined || this.#database.isTransaction) return;
     await sync(this.#files.log);
     this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
     await sync(this.#files.main);
@@ -203,6 +206,20 @@ export class SqliteState implements State {
     }
   }
 
+  /** A bad count is no reason to lose the keys: its row is left out. */
+  #undamaged<Kept>(what: string, rows: readonly Row[], read: (row: Row) => Kept): readonly Kept[] {
+    const kept: Kept[] = [];
+    for (const row of rows) {
+      try {
+        kept.push(read(row));
+      } catch (error) {
+        if (!(error instanceof Damage)) throw error;
+      }
+    }
+    this.#damaged.set(what, rows.length - kept.length);
+    return kept;
+  }
+
   #all(sql: string, ...values: SQLInputValue[]): readonly Row[] {
     return this.#statement(sql).all(...values);
   }
@@ -249,27 +266,4 @@ function columnsOf(agent: AgentCounters, nowMs: number): SQLInputValue[] {
     lossesByRefusal,
     ...latency,
   ];
-}
-
-function partOf(row: Row): DocumentPart {
-  return { name: textIn(row, 'name'), body: blobIn(row, 'body') };
-}
-
-/** Text is kept as the blob of its UTF-8 (schema.ts). */
-function textIn(row: Row, column: string): string {
-  const text = decodeUtf8(blobIn(row, column));
-  if (text === undefined) throw new Error(`column "${column}" is no text`);
-  return text;
-}
-
-function blobIn(row: Row, column: string): Uint8Array {
-  const value = row[column];
-  if (!(value instanceof Uint8Array)) throw new Error(`column "${column}" is no blob`);
-  return value;
-}
-
-function numberIn(row: Row, column: string): number {
-  const value = row[column];
-  if (typeof value !== 'number') throw new Error(`column "${column}" is no number`);
-  return value;
 }

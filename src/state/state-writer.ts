@@ -108,8 +108,8 @@ export class StateWriter {
       await write();
       if (this.#failures === failures) this.#recover();
     });
-    // Nobody waits for that but the next write.
-    this.#last = turn.then(() => this.#tidy(LOG_MAX_BYTES));
+    // Nobody waits for that but the next write. After a failed one even a short log may be what takes the room.
+    this.#last = turn.then(() => this.#tidy(this.#hasFailed ? 0 : LOG_MAX_BYTES));
     return turn;
   }
 
@@ -188,9 +188,14 @@ export class StateWriter {
 
   #write(steps: Steps<void>): Promise<boolean> {
     return this.#attempt(async () => {
-      while (steps.next().done !== true) {
-        await this.#ports.pause();
-        await this.#shorten(LOG_FULL_BYTES);
+      try {
+        while (steps.next().done !== true) {
+          await this.#ports.pause();
+          await this.#shorten(LOG_FULL_BYTES);
+        }
+      } finally {
+        // A document that was begun must not stay open.
+        steps.return(undefined);
       }
     });
   }

@@ -37,17 +37,21 @@ export interface AgentCounters {
 
 /** Every method that writes throws an Error when it cannot, a full disk for example, and has then written nothing. */
 export interface State {
+  /** Without damaged rows. */
   readDailyUse(day: number): readonly DailyUse[];
   /** One transaction; a budget's figure of the day is replaced. */
   writeDailyUse(uses: readonly DailyUse[]): void;
+  /** Without damaged rows. */
   readAgents(): readonly AgentCounters[];
+  /** Rows of use and agents that were left out of what was read: no text, or no number from 0 to 2^53-1. */
+  readonly damagedRows: number;
   /** One transaction. `nowMs`: Unix time, by which agents that are never seen again are forgotten. */
   writeAgents(agents: readonly AgentCounters[], nowMs: number): void;
   /** Of the last replacement and what was changed since; undefined: none was ever saved. */
   readDocument(name: DocumentName): StoredDocument | undefined;
   /**
-   * Saves a whole document. Until its last step the one before stays what is read, also by a later start. One change of
-   * a document at a time.
+   * Saves a whole document. Until its last step the one before stays what is read, also by a later start. Nothing else
+   * may be written meanwhile.
    */
   replaceDocument(name: DocumentName, document: StoredDocument): Steps<void>;
   /** Frees the room of what was replaced; the next replacement would do it, too. */

@@ -21,10 +21,10 @@ describe('keepState() on a full disk', () => {
             const fail = () => {
               throw new Error('database or disk is full');
             };
-            return name === 'replaceDocument' ? () => ({ next: fail }) : fail;
+            return name === 'replaceDocument' ? () => ({ next: fail, return: () => undefined }) : fail;
           }
-          const method = of[name] as (...args: unknown[]) => unknown;
-          return method.bind(of);
+          const member = of[name];
+          return typeof member === 'function' ? (member as (...args: unknown[]) => unknown).bind(of) : member;
         },
       });
   }

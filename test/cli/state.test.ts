@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runState } from '../../src/cli/state.ts';
@@ -51,6 +51,15 @@ describe('hivenet-router state reset', () => {
         assert.equal(reopened(directory, left), rest);
       }));
   }
+
+  it('fails where the file could not be opened, and leaves it alone', () =>
+    withDirectory((parent) => {
+      const directory = parent.padEnd(4_095 - 5, `/${'d'.repeat(200)}`);
+      mkdirSync(directory, { recursive: true });
+      const { code, lines } = run(['reset', 'all', '--state-dir', directory]);
+      assert.equal(code, 1);
+      assert.match(lines.join(), /^err Cannot read state file /);
+    }));
 
   it('takes the directory from the environment, and a flag before it', () =>
     withDirectory((directory) => {

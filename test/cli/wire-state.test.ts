@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { keepState, openStateDirectory } from '../../src/cli/wire-state.ts';
 import type { RouterPorts } from '../../src/http/router-ports.ts';
@@ -57,6 +59,28 @@ describe('keepState() brings back', () => {
           return refused.ok ? undefined : refused.fault.free;
         };
         assert.deepEqual([free(nowMs), free(nowMs - 86_400_000)], [30, 93]);
+      });
+    }));
+
+  it('what is not damaged, and tells how much was', () =>
+    withDirectory(async (directory) => {
+      const nowMs = Date.now();
+      const reserve = (tokens: DailyBudgets, budget: string) =>
+        tokens.reserve(budget, { least: 60, most: 60 }, 100, nowMs).ok;
+      await life(directory, async ({ admin, tokens }) => {
+        assert.match(await admin('POST', REPLACE, keys('1', 'a')), /^200 /);
+        assert.deepEqual([reserve(tokens, 'good'), reserve(tokens, 'bad')], [true, true]);
+      });
+      const database = new DatabaseSync(join(directory, 'state.sqlite'));
+      database.exec("UPDATE daily_use SET tokens = -5000000 WHERE budget = CAST('bad' AS BLOB)");
+      database.close();
+      await life(directory, ({ tokens, ports, log }) => {
+        assert.match(log().join(''), /ERROR Left out damaged counters of the state file rows=1/);
+        assert.equal(heldKeys(ports), '1: a');
+        assert.deepEqual(
+          [reserve(tokens, 'good'), reserve(tokens, 'bad'), reserve(tokens, 'bad')],
+          [false, true, false],
+        );
       });
     }));
 

@@ -89,19 +89,22 @@ describe('A router with --state-dir', () => {
     await crash([150, 600, 3_000]);
   });
 
+  const limited = async (directory: string) => {
+    const command = ['bash', '-c', 'ulimit -S -f 1000; exec "$0" "$@"', BINARY, 'serve'];
+    const env = { ...BARE_ENV, ...ENV, HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY };
+    const router = start([...command, ...FREE_PORTS, '--state-dir', directory, ...REDIRECT], env);
+    const url = await urlAfter(router, 'listening http ');
+    return { ...router, url, metricsUrl: await urlAfter(router, 'listening metrics ') };
+  };
+
   it('serves on while the disk takes no more, and writes as soon as it does', PATIENT, async () => {
     const directory = join(folder, 'full');
-    const limited = ['bash', '-c', 'ulimit -S -f 1000; exec "$0" "$@"', BINARY, 'serve'];
-    const flags = [...FREE_PORTS, '--state-dir', directory, ...REDIRECT];
-    const env = { ...BARE_ENV, ...ENV, HIVENET_ROUTER_ADMIN_API_KEYS: ADMIN_KEY };
-    const router = start([...limited, ...flags], env);
-    const url = await urlAfter(router, 'listening http ');
-    const metricsUrl = await urlAfter(router, 'listening metrics ');
-    await push({ url }, 'sibling-map', bigMapBytes(1, 'a', 10));
-    assert.equal(await metricOf({ metricsUrl }, 'hivenet_quota_backend_errors_total'), 0);
-    await push({ url }, 'sibling-map', bigMapBytes(2, 'a', 20_000));
-    assert.equal((await fetch(`${url}/health/ready`)).status, 200);
-    assert.ok((await metricOf({ metricsUrl }, 'hivenet_quota_backend_errors_total')) > 0);
+    const router = await limited(directory);
+    await push(router, 'sibling-map', bigMapBytes(1, 'a', 10));
+    assert.equal(await metricOf(router, 'hivenet_quota_backend_errors_total'), 0);
+    await push(router, 'sibling-map', bigMapBytes(2, 'a', 20_000));
+    assert.equal((await fetch(`${router.url}/health/ready`)).status, 200);
+    assert.ok((await metricOf(router, 'hivenet_quota_backend_errors_total')) > 0);
     const told = () => router.stderr.filter((line) => line.includes('state directory'));
     assert.equal(told().length, 1);
     assert.match(told()[0] ?? '', / ERROR Cannot write to the state directory, trying again reason=/);
@@ -114,13 +117,28 @@ describe('A router with --state-dir', () => {
     await next.kill();
   });
 
+  it('writes what fits after a push that did not, and has it when it starts on that disk', PATIENT, async () => {
+    const directory = join(folder, 'small');
+    const router = await limited(directory);
+    await push(router, 'sibling-map', bigMapBytes(1, 'a', 4_000));
+    await push(router, 'sibling-map', bigMapBytes(2, 'a', 20_000));
+    await push(router, 'sibling-map', bigMapBytes(3, 'a', 10));
+    await router.line((line) => line.includes('The state directory is written to again'), 'stderr');
+    await push(router, 'sibling-map', bigMapBytes(4, 'a', 20_000));
+    await router.kill();
+    const next = await limited(directory);
+    assert.equal(await metricOf(next, 'hivenet_sibling_map_version'), 3);
+    assert.deepEqual(readdirSync(directory).sort(), ['state.sqlite', 'state.sqlite-wal']);
+    await next.kill();
+  });
+
   it('sets a file aside that it cannot read, says so, and starts', PATIENT, async () => {
     const directory = mkdtempSync(join(folder, 'damaged-'));
     writeFileSync(join(directory, 'state.sqlite'), 'x'.repeat(20_000));
     const router = await startRouter(['--state-dir', directory]);
     assert.match(
       router.stderr.join('\n'),
-      / ERROR Cannot read state file .*; it was set aside as "state\.sqlite\.set-aside"/,
+      / ERROR Cannot read state file .*; it was set aside as ".*state\.sqlite\.set-aside"/,
     );
     await router.kill();
   });

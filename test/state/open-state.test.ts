@@ -3,11 +3,13 @@ import { Buffer } from 'node:buffer';
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -16,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { openState } from '../../src/state/open-state.ts';
+import { openState, SET_ASIDE_MAX } from '../../src/state/open-state.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/state/schema.ts';
 import { documentOf, opened, reopened, replace, told, withDirectory } from './state-fixture.ts';
 
@@ -96,18 +98,21 @@ describe('openState()', () => {
     ['of another program', (path: string) => execute(path, 'PRAGMA application_id = 1')],
     ['of a newer router', (path: string) => execute(path, `PRAGMA user_version = ${MIGRATIONS.length + 1}`)],
     ['without its tables', (path: string) => execute(path, 'DROP TABLE part')],
+    ['without a column', (path: string) => execute(path, 'ALTER TABLE agent RENAME COLUMN successes TO s')],
+    ['with a key whose name is no text', (path: string) => execute(path, "UPDATE part SET name = x'ff'")],
+    ['with a version that is no text', (path: string) => execute(path, "UPDATE document SET version = x'ff'")],
+    ['with a number too long', (path: string) => execute(path, `UPDATE document SET generation = ${2n ** 63n - 1n}`)],
+    ['that says it has no tables', (path: string) => execute(path, 'PRAGMA user_version = 0')],
   ] as const) {
     it(`sets a file aside ${name}, says so, and starts with a new one`, () =>
       withDirectory((directory) => {
         const path = filled(directory);
         spoil(path);
         const spoilt = readFileSync(path);
-        const { state, troubles } = opened(directory);
-        assert.equal(troubles.length, 1);
-        assert.match(
-          troubles[0] ?? '',
-          /^Cannot read state file ".*": .*; it was set aside as "state.sqlite.set-aside"$/,
-        );
+        const { state, isKept, troubles } = opened(directory);
+        assert.deepEqual([troubles.length, isKept], [1, true]);
+        const places = /^Cannot read state file "(.*)": .*; it was set aside as "(.*)"$/.exec(troubles[0] ?? '');
+        assert.deepEqual(places?.slice(1), [path, `${path}.set-aside`]);
         assert.deepEqual(readFileSync(`${path}.set-aside`), spoilt);
         assert.equal(told(state, 'keys'), undefined);
         replace(state, 'keys', documentOf('v2', 'b'));
@@ -119,15 +124,53 @@ describe('openState()', () => {
       }));
   }
 
-  it('keeps one file aside, the last', () =>
+  it('overwrites no file that was set aside, and when there are many leaves the next where it is', () =>
     withDirectory((directory) => {
       const path = join(directory, 'state.sqlite');
-      for (const text of ['first', 'second']) {
-        writeFileSync(path, text.repeat(1_000));
+      for (let start = 1; start <= SET_ASIDE_MAX; start += 1) {
+        writeFileSync(path, `damaged ${start} `.repeat(1_000));
         opened(directory).state.close();
       }
-      assert.ok(readFileSync(`${path}.set-aside`, 'utf8').startsWith('second'));
-      assert.deepEqual(readdirSync(directory).sort(), ['state.sqlite', 'state.sqlite.set-aside']);
+      const last = 'damaged for good '.repeat(1_000);
+      writeFileSync(path, last);
+      const { state, isKept, troubles } = opened(directory);
+      state.close();
+      assert.equal(isKept, false);
+      assert.match(troubles.join('; '), /; Cannot set it aside: there are 4 such files: take them away; Nothing will/);
+      const names = ['', '.set-aside', '.set-aside-2', '.set-aside-3', '.set-aside-4'];
+      assert.deepEqual(
+        names.map((name) =>
+          readFileSync(path + name, 'utf8')
+            .slice(0, 10)
+            .trim(),
+        ),
+        ['damaged fo', 'damaged 1', 'damaged 2', 'damaged 3', 'damaged 4'],
+      );
+      assert.equal(readdirSync(directory).length, names.length);
+    }));
+
+  it('leaves a good file where it is when the disk takes nothing, and has it when that is over', () =>
+    withDirectory((parent) => {
+      // The file has a place, but the path of the log beside it is longer than one may be: so not even root can make it.
+      const directory = parent.padEnd(PATH_MAX - 15, `/${'d'.repeat(200)}`);
+      mkdirSync(directory, { recursive: true });
+      const elsewhere = join(parent, 'short');
+      copyFileSync(filled(elsewhere), join(directory, 'state.sqlite'));
+      for (let start = 0; start < 2; start += 1) {
+        const { state, isKept, troubles } = opened(directory);
+        assert.match(
+          troubles.join('; '),
+          /^Cannot read state file .*: unable to open.*; Nothing will outlive this router$/,
+        );
+        assert.deepEqual([isKept, told(state, 'keys')], [false, undefined]);
+        state.close();
+      }
+      assert.deepEqual(readdirSync(directory), ['state.sqlite']);
+      renameSync(join(directory, 'state.sqlite'), join(elsewhere, 'state.sqlite'));
+      assert.equal(
+        reopened(elsewhere, (state) => state.readDocument('keys')?.version),
+        'v1',
+      );
     }));
 
   it('follows no link in place of the file', () =>
@@ -147,7 +190,7 @@ describe('openState()', () => {
       const directory = parent.padEnd(PATH_MAX - 5, `/${'d'.repeat(200)}`);
       mkdirSync(directory, { recursive: true });
       const { state, troubles } = opened(directory);
-      assert.match(troubles.join('; '), /^Cannot read state file .*; Cannot make a new one: .*; nothing will outlive/);
+      assert.match(troubles.join('; '), /^Cannot read state file .*; Nothing will outlive this router$/);
       replace(state, 'keys', documentOf('v1', 'a'));
       assert.equal(told(state, 'keys'), 'v1: a');
       state.close();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { copyFileSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { AGENTS_MAX } from '../../src/state/sqlite-state.ts';
 import type { State, StoredDocument } from '../../src/state/state.ts';
@@ -48,6 +49,31 @@ describe('SqliteState', () => {
       state.writeAgents([{ ...agent('a', 9), rttvarMs: 0.25 }], 2_000);
       const agents = [...state.readAgents()].sort((one, other) => one.id.localeCompare(other.id));
       assert.deepEqual(agents, [{ ...agent('a', 9), rttvarMs: 0.25 }, agent('b')]);
+    }));
+
+  it('leaves out counters that are none, and tells how many', () =>
+    withDirectory((directory) => {
+      const good = { budget: 'good', day: 1, tokens: Number.MAX_SAFE_INTEGER };
+      reopened(directory, (state) => {
+        for (const budget of ['text', 'less', 'more']) state.writeDailyUse([{ budget, day: 1, tokens: 1 }]);
+        state.writeDailyUse([good, { budget: 'nothing', day: 1, tokens: 0 }]);
+        state.writeAgents([agent('text'), agent('less'), agent('more'), agent('latency'), agent('good')], 1);
+      });
+      const database = new DatabaseSync(join(directory, 'state.sqlite'));
+      database.exec(`
+        UPDATE daily_use SET budget = x'ff' WHERE budget = CAST('text' AS BLOB);
+        UPDATE daily_use SET tokens = -1 WHERE budget = CAST('less' AS BLOB);
+        UPDATE daily_use SET tokens = ${2 ** 53} WHERE budget = CAST('more' AS BLOB);
+        UPDATE agent SET id = x'ff' WHERE id = CAST('text' AS BLOB);
+        UPDATE agent SET failures = -1 WHERE id = CAST('less' AS BLOB);
+        UPDATE agent SET successes = ${2n ** 63n - 1n} WHERE id = CAST('more' AS BLOB);
+        UPDATE agent SET srtt_ms = 9e999 WHERE id = CAST('latency' AS BLOB)`);
+      database.close();
+      reopened(directory, (state) => {
+        assert.deepEqual(state.readDailyUse(1), [good, { budget: 'nothing', day: 1, tokens: 0 }]);
+        assert.deepEqual(state.readAgents(), [agent('good')]);
+        assert.equal(state.damagedRows, 7);
+      });
     }));
 
   it('keeps so many agents, those that were written last', () =>
@@ -108,6 +134,20 @@ describe('SqliteState', () => {
       }
       assert.ok(pauses >= 4, `${pauses} pauses`);
       assert.equal(state.readDocument('keys')?.version, 'v2');
+    }));
+
+  it('gives the room of a replacement that was cut short back', () =>
+    withState((state) => {
+      replace(state, 'keys', documentOf('v1', 'a'));
+      const before = state.logBytes();
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        const steps = state.replaceDocument('keys', long('v2', 'b'));
+        for (let count = 0; count < 4; count += 1) steps.next();
+        steps.return(undefined);
+      }
+      assert.ok(state.logBytes() < before + 2 * 1_048_576, 'each takes the place of the one before');
+      state.changePart('keys', 'v3', 'n-c', Buffer.from('c'));
+      assert.equal(told(state, 'keys'), 'v3: a,c');
     }));
 
   it('keeps the document of before when a replacement is cut short, and the next one succeeds', () =>

@@ -141,6 +141,24 @@ describe('StateWriter', () => {
       assert.deepEqual(days(), [0, 0, 1]);
     }));
 
+  it('clears at the next write what it could not clear', () =>
+    withWriter(async ({ writer, state, disk, tokensOf, pass }) => {
+      state.writeDailyUse([use('b', 1, TODAY - 2)]);
+      writer.noteUse(use('b', 1));
+      let writes = 0;
+      disk.meanwhile = () => {
+        writes += 1;
+        disk.isFull = writes > 1;
+      };
+      await pass();
+      assert.deepEqual([tokensOf('b'), state.readDailyUse(TODAY - 2).length], [1, 1]);
+      disk.isFull = false;
+      delete disk.meanwhile;
+      writer.noteUse(use('b', 2));
+      await pass();
+      assert.equal(state.readDailyUse(TODAY - 2).length, 0);
+    }));
+
   it('writes what waits when it is closed, and nothing afterwards', () =>
     withWriter(async ({ writer, timers, isClosed, disk }) => {
       writer.noteUse(use('b', 1));

@@ -74,6 +74,7 @@ function guard(state: State, disk: Disk, onClose: () => void): State {
   return {
     readDailyUse: (day) => state.readDailyUse(day),
     readAgents: () => state.readAgents(),
+    damagedRows: 0,
     readDocument: (name) => state.readDocument(name),
     writeDailyUse: (uses) => write(() => state.writeDailyUse(uses)),
     writeAgents: (agents, nowMs) => write(() => state.writeAgents(agents, nowMs)),
