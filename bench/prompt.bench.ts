@@ -14,7 +14,7 @@ function measuring(name: string, bytes: number, atMost: number): Measured {
   const body = Buffer.from(JSON.stringify({ model: 'm', max_tokens: 100, messages }));
   const textBytes = messages.reduce((sum, { content }) => sum + content.length, 0);
   const run = () => complete(readPrompt(body));
-  assert.deepEqual(run(), { textBytes, messageCount: 10, imageCount: 0, declaredOutputTokens: 100 });
+  assert.deepEqual(run(), { textBytes, messageCount: 10, imageCount: 0, answerCount: 1, declaredOutputTokens: 100 });
   return { name, run, floor: () => JSON.parse(body.toString()), atMost };
 }
 

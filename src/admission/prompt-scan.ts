@@ -54,12 +54,13 @@ export interface Tally {
 export interface RootValues {
   /** Bytes of the JSON of `tools` as sent. */
   toolBytes: number;
-  /** Written values, at most 32 bytes of each: more is no count of tokens. */
+  /** Written values, at most 4,096 bytes of each, which is more than a valid number has. */
   readonly counts: Map<string, string>;
 }
 
-const COUNTS: ReadonlySet<string> = new Set(['max_completion_tokens', 'max_tokens']);
-const COUNT_MAX_BYTES = 32;
+const COUNTS: ReadonlySet<string> = new Set(['max_completion_tokens', 'max_tokens', 'n']);
+/** A short bound would be a way around: engines take `20.000…` for 20, however many zeros there are. */
+const COUNT_MAX_BYTES = 4_096;
 
 type Reading = 'nothing' | 'name' | 'text' | 'string' | 'scalar';
 

@@ -12,7 +12,9 @@ export interface Prompt {
   readonly messageCount: number;
   /** Image parts of all messages, inside tool results too. */
   readonly imageCount: number;
-  /** `max_completion_tokens`, else `max_tokens`; 0 when neither is above 0. */
+  /** `n`: how many answers are asked for, from 1. */
+  readonly answerCount: number;
+  /** Of all answers: `max_completion_tokens`, else `max_tokens`, times `n`; 0 when neither is above 0. */
   readonly declaredOutputTokens: number;
 }
 
@@ -34,13 +36,21 @@ export function* readPrompt(body: Uint8Array, sliceBytes: number = SLICE_BYTES):
   }
   scan.readTo(body.byteLength);
   const { messages, system, values } = scan;
+  const { counts } = values;
+  const answerCount = answersIn(counts.get('n'));
+  const ofEach = countIn(counts.get('max_completion_tokens')) || countIn(counts.get('max_tokens'));
   return {
     textBytes: messages.textBytes + system.textBytes + values.toolBytes,
     messageCount: messages.messages,
     imageCount: messages.images,
-    declaredOutputTokens:
-      countIn(values.counts.get('max_completion_tokens')) || countIn(values.counts.get('max_tokens')),
+    answerCount,
+    declaredOutputTokens: Math.min(ofEach * answerCount, DECLARED_MAX),
   };
+}
+
+/** 1 for what is no whole number from 1: the engine refuses it, or makes one answer. */
+function answersIn(written: string | undefined): number {
+  return Number.isInteger(Number(written)) ? Math.max(1, countIn(written)) : 1;
 }
 
 /** A number above 0, its fraction dropped; else 0, so that a negative one is undeclared at every gate (T25). */

@@ -3,7 +3,7 @@
 
 import type { Grant } from '../admission/gates.ts';
 import type { RequestEnd } from '../dispatch/request-life.ts';
-import { outputUsed, tokenDemand, tokensUsed } from '../quota/charge.ts';
+import { inputUsed, outputUsed, tokenDemand } from '../quota/token-use.ts';
 import { quotaError } from './charge.ts';
 import type { Arrival } from './entrance.ts';
 import { type Measured, measurePrompt } from './measure.ts';
@@ -38,7 +38,8 @@ function reserveTokens(
   { charge, admitted }: ChargedRequest,
   { prompt, promptTokens, grant }: Held,
 ): void {
-  const refused = charge.reserve(tokenDemand(promptTokens, prompt.declaredOutputTokens), ports.nowMs());
+  const demand = tokenDemand(promptTokens, prompt.declaredOutputTokens, prompt.answerCount);
+  const refused = charge.reserve(demand, ports.nowMs());
   record.remainingTokens = refused?.remaining ?? charge.remainingTokens();
   if (refused === undefined) return;
   grant.cancel();
@@ -87,14 +88,20 @@ export class Dues {
   /** The client was given an answer, and it has ended. */
   settle(end: RequestEnd): void {
     const { charge } = this.#request;
+    const { record } = this.#arrival;
     const { reading } = end;
     // An engine that finds fault with a request has not worked for it.
     const isWork = end.status === 200 || end.status === 499;
     const answer = { ...reading, isFinished: end.outcome === 'complete' && reading.lastWord !== 'missing' };
     if (isWork && !this.#isHandedOver) this.#toldByAgent(reading.use?.inputTokens ?? 0, outputUsed(answer));
     this.#held?.grant.release();
-    charge.settle(isWork ? tokensUsed(this.#held?.promptTokens ?? 0, answer) : 0);
-    this.#arrival.record.remainingTokens = charge.remainingTokens();
+    const [input, output] = [inputUsed(this.#promptTokens, answer), outputUsed(answer)];
+    charge.settle(isWork ? input + output : 0);
+    record.remainingTokens = charge.remainingTokens();
+    // Whose answer was cut is told, and counted with, what it is charged: its engine never got to say so.
+    const isCharged = isWork && end.outcome !== 'complete';
+    record.inputTokens = isCharged ? input : reading.use?.inputTokens;
+    record.outputTokens = isCharged ? output : reading.use?.outputTokens;
   }
 
   /**
@@ -103,7 +110,17 @@ export class Dues {
    */
   settleUnanswered({ isClientGone }: { readonly isClientGone: boolean }): void {
     this.handOver();
-    if (this.#isReached) this.#request.charge.settle(isClientGone ? (this.#held?.promptTokens ?? 0) : 0);
+    if (!this.#isReached) return;
+    const { charge } = this.#request;
+    const { record } = this.#arrival;
+    charge.settle(isClientGone ? this.#promptTokens : 0);
+    record.remainingTokens = charge.remainingTokens();
+    if (isClientGone) record.inputTokens = this.#promptTokens;
+  }
+
+  /** As estimated; 0 where no limit asked for it. */
+  get #promptTokens(): number {
+    return this.#held?.promptTokens ?? 0;
   }
 
   #toldByAgent(promptTokens: number, outputTokens: number): void {

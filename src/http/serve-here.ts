@@ -49,8 +49,6 @@ export async function serveHere(
     else client.connection.endSilence();
     record.status = end.status;
     record.firstByteMs = end.firstByteMs;
-    record.inputTokens = end.reading.use?.inputTokens;
-    record.outputTokens = end.reading.use?.outputTokens;
     record.isIncomplete = end.outcome === 'complete' && end.reading.lastWord === 'missing';
     if (end.outcome !== 'complete') record.errorCode = wireCodeOf(earlyEnd(end.cut).code);
     if (record.streaming) endRecord(ports, record);

@@ -15,10 +15,11 @@ const ChatSchema = v.object({
   stream_options: v.nullish(v.object({ include_usage: v.nullish(v.boolean(), false) })),
   max_tokens: v.nullish(wholeNumber(1)),
   max_completion_tokens: v.nullish(wholeNumber(1)),
+  n: v.nullish(wholeNumber(1, 128), 1),
   min_tokens: v.nullish(wholeNumber(0, MIN_TOKENS_MAX), 0),
 });
 
-/** Answers with one choice; `min_tokens` is vLLM's, and makes an answer as long as a test needs it. */
+/** Answers with `n` choices of one text; `min_tokens` is vLLM's, and makes an answer as long as a test needs it. */
 export const chatCompletions = endpoint('/v1/chat/completions', ChatSchema, async (ask, turn) => {
   const generation = new Generation(turn, {
     model: ask.model,
@@ -27,17 +28,27 @@ export const chatCompletions = endpoint('/v1/chat/completions', ChatSchema, asyn
     maxTokens: ask.max_completion_tokens ?? ask.max_tokens ?? Number.POSITIVE_INFINITY,
   });
   const identity = identityOf(turn, ask.model);
-  if (ask.stream) return streamEvents(generation, script(generation, identity, ask.stream_options?.include_usage));
+  if (ask.stream) return streamEvents(generation, script(generation, identity, ask));
   const content = await generation.text();
   return Response.json({
     ...identity,
     object: 'chat.completion',
-    choices: [
-      { index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: generation.finishReason },
-    ],
-    usage: usageOf(generation),
+    choices: indexesOf(ask).map((index) => ({
+      index,
+      message: { role: 'assistant', content },
+      logprobs: null,
+      finish_reason: generation.finishReason,
+    })),
+    usage: usageOf(generation, ask),
   });
 });
+
+type ChatAsk = v.InferOutput<typeof ChatSchema>;
+
+/** From 0, of the choices. */
+function indexesOf({ n }: Pick<ChatAsk, 'n'>): readonly number[] {
+  return Array.from({ length: n }, (_, index) => index);
+}
 
 interface Identity {
   readonly id: string;
@@ -49,24 +60,27 @@ function identityOf({ settings, ports, number }: Turn, model: string): Identity 
   return { id: `chatcmpl-${settings.name}-${number}`, created: Math.floor(ports.nowMs() / 1000), model };
 }
 
-function script(generation: Generation, identity: Identity, withUsage = false): EventScript {
+function script(generation: Generation, identity: Identity, ask: ChatAsk): EventScript {
   const chunk = (rest: object) => eventText(JSON.stringify({ ...identity, object: 'chat.completion.chunk', ...rest }));
   const choice = (delta: object, finishReason: string | null = null) =>
-    chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }] });
+    indexesOf(ask)
+      .map((index) => chunk({ choices: [{ index, delta, logprobs: null, finish_reason: finishReason }] }))
+      .join('');
   return {
     opening: () => choice({ role: 'assistant', content: '' }),
     token: (content) => choice({ content }),
     closing: () => {
-      const usage = withUsage ? chunk({ choices: [], usage: usageOf(generation) }) : '';
+      const isUsageWanted = ask.stream_options?.include_usage === true;
+      const usage = isUsageWanted ? chunk({ choices: [], usage: usageOf(generation, ask) }) : '';
       return choice({}, generation.finishReason) + usage + eventText('[DONE]');
     },
   };
 }
 
-function usageOf({ promptTokens, generatedTokens }: Generation) {
+function usageOf({ promptTokens, generatedTokens }: Generation, { n }: ChatAsk) {
   return {
     prompt_tokens: promptTokens,
-    completion_tokens: generatedTokens,
-    total_tokens: promptTokens + generatedTokens,
+    completion_tokens: n * generatedTokens,
+    total_tokens: promptTokens + n * generatedTokens,
   };
 }

@@ -6,9 +6,6 @@ import { msToNextDay, type Reservation, type Shortage, type TokenBudgets, type T
 import { type Limits, rateOf } from './limits.ts';
 import type { RequestBuckets } from './token-bucket.ts';
 
-/** Output that is reserved, as far as the budget has it, for a request that does not say how much it wants. */
-export const UNDECLARED_OUTPUT_TOKENS = 4_096;
-
 /** For what time alone does not change: the request has to be another, or the key. */
 const PERMANENT_RETRY_S = 86_400;
 
@@ -127,41 +124,6 @@ export function takeRequest(
   if (taken.ok) return ok(new Charge(stores, limits, taken.value));
   const retryAfterS = Math.ceil(taken.fault / 1_000);
   return fault({ limit: 'requests', remaining: 0, retryAfterS, isPermanent: false });
-}
-
-/**
- * What a request may use. `estimate`: of its prompt, 0 or more. `maxOutputTokens`: as declared; 0, a negative one and
- * undefined declare nothing (T25).
- */
-export function tokenDemand(estimate: number, maxOutputTokens: number | undefined): TokenDemand {
-  const declared = Math.max(0, maxOutputTokens ?? 0);
-  const least = Math.max(1, Math.min(estimate + declared, Number.MAX_SAFE_INTEGER));
-  return { least, most: declared > 0 ? least : least + UNDECLARED_OUTPUT_TOKENS };
-}
-
-/** What was read of an answer on its way. */
-export interface AnswerReading {
-  /** As its engine said; undefined when it said nothing. */
-  readonly use: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
-  /** It came to its own end. */
-  readonly isFinished: boolean;
-  /** Output tokens that were seen to pass, estimated, 0 or more. */
-  readonly seenTokens: number;
-}
-
-/**
- * What an answer is charged: what its engine said. For what it left out, as in a stream that was cut or not asked for its
- * usage, the estimate of the prompt and what was seen of the output stand in.
- */
-export function tokensUsed(estimate: number, answer: AnswerReading): number {
-  return (answer.use?.inputTokens || estimate) + outputUsed(answer);
-}
-
-/** The output of it. */
-export function outputUsed({ use, isFinished, seenTokens }: AnswerReading): number {
-  if (use === undefined) return seenTokens;
-  // Anthropic's streams begin with the output so far and tell the rest last.
-  return isFinished ? use.outputTokens : Math.max(use.outputTokens, seenTokens);
 }
 
 function tokenRefusal({ free, isUsedUp }: Shortage, isPermanent: boolean, nowMs: number): QuotaRefusal {

@@ -42,7 +42,7 @@ export interface RequestRecord {
   /** What a caller under a limit is told to have left; undefined: nothing is said. */
   remainingRequests: number | undefined;
   remainingTokens: number | undefined;
-  /** Tokens of the answer, as the engine told them, up to where it ended. */
+  /** Tokens of the answer: as the engine told them; of one that was cut, or whose client left before it, as charged. */
   inputTokens: number | undefined;
   outputTokens: number | undefined;
   /** A stream that the engine ended well, but without its dialect's last word. */

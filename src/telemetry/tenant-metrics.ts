@@ -25,8 +25,14 @@ export function tenantMetrics(registers: Registry[]): (record: RequestRecord, se
   const counter = (name: string, help: string) => new Counter({ name, help, labelNames: LABELS, registers });
   const succeeded = counter('hivenet_tenant_requests_success_total', 'Requests answered to the end');
   const failed = counter('hivenet_tenant_requests_failed_total', 'Requests that got no answer, or a broken one');
-  const input = counter('hivenet_tenant_input_tokens_total', 'Tokens of prompts, as engines told them');
-  const output = counter('hivenet_tenant_output_tokens_total', 'Tokens of answers, as engines told them');
+  const input = counter(
+    'hivenet_tenant_input_tokens_total',
+    'Tokens of prompts: as engines told them, of cut answers as charged',
+  );
+  const output = counter(
+    'hivenet_tenant_output_tokens_total',
+    'Tokens of answers: as engines told them, of cut ones as charged',
+  );
   const lastRequest = new Gauge({
     name: 'hivenet_tenant_last_request_timestamp',
     help: 'When the last request came, Unix seconds',

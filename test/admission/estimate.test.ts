@@ -4,7 +4,7 @@ import { COLD_RATIO, MODELS_MAX, TokenRatios } from '../../src/admission/estimat
 import type { Prompt } from '../../src/admission/prompt.ts';
 
 function prompt(textBytes: number, more: Partial<Prompt> = {}): Prompt {
-  return { textBytes, messageCount: 1, imageCount: 0, declaredOutputTokens: 0, ...more };
+  return { textBytes, messageCount: 1, imageCount: 0, answerCount: 1, declaredOutputTokens: 0, ...more };
 }
 
 describe('TokenRatios', () => {

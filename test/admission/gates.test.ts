@@ -61,7 +61,7 @@ function requestOf(asking: Asking, clientGone: AbortSignal): AdmissionRequest {
   const { tokens = 10, images = 0, declared = 0, share = 0, itpm = 0, otpm = 0, keyId = 'k', model = 'm' } = asking;
   return {
     model,
-    prompt: { textBytes: 1, messageCount: 1, imageCount: images, declaredOutputTokens: declared },
+    prompt: { textBytes: 1, messageCount: 1, imageCount: images, answerCount: 1, declaredOutputTokens: declared },
     promptTokens: tokens,
     key: { keyId, inputTokensPerMinute: itpm, outputTokensPerMinute: otpm, occupancyShare: share },
     clientGone,
@@ -194,6 +194,16 @@ describe('passGates()', () => {
     assert.deepEqual(await waiting, { ok: false, fault: 'client_gone' });
     running.release();
     assert.deepEqual(ports.occupancy.held(), []);
+  });
+
+  it('gives the input tokens back when it is cancelled, and not when it was released before', async () => {
+    const { grant, refusal } = gates(OPEN);
+    const asking = { tokens: 60, itpm: 100 };
+    (await grant(asking)).cancel();
+    const running = await grant(asking);
+    running.release();
+    running.cancel();
+    assert.equal((await refusal(asking)).gate, 'b4_itpm');
   });
 
   it('hands on growth, correction and release', async () => {

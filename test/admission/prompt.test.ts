@@ -93,11 +93,37 @@ describe('readPrompt()', () => {
     });
   }
 
+  for (const [name, n, answers] of [
+    ['one', 1, 1],
+    ['many', 20, 20],
+    ['one for none', 0, 1],
+    ['one for fewer than none', -3, 1],
+    ['one for a fraction', 2.5, 1],
+    ['one for null', null, 1],
+    ['one for a string', '20', 1],
+    ['one for true', true, 1],
+    ['one for a list', [20], 1],
+    ['so many that sums stay exact', 1e300, 1_000_000_000_000],
+  ] as const) {
+    it(`counts ${name} in n, and its output that often`, () => {
+      const prompt = promptOf({ n, max_tokens: 7, messages: [] });
+      assert.deepEqual([prompt.answerCount, prompt.declaredOutputTokens], [answers, Math.min(7 * answers, 1e12)]);
+      const undeclared = promptOf({ n, messages: [] });
+      assert.deepEqual([undeclared.answerCount, undeclared.declaredOutputTokens], [answers, 0]);
+    });
+  }
+
+  it('reads a count however long it is written', () => {
+    const zeros = '0'.repeat(1_024);
+    const prompt = read(`{"n":20.${zeros},"max_tokens":5.${zeros},"messages":[]}`);
+    assert.deepEqual([prompt.answerCount, prompt.declaredOutputTokens], [20, 100]);
+  });
+
   it('takes the last of two members of one name, as engines do (T9)', () => {
     const body =
       '{"max_tokens":1,"messages":[{"content":"long"},{"content":"er"}],"max_tokens":2,"messages":[{"content":"s"}]}';
     const prompt = read(body);
-    assert.deepEqual(prompt, { textBytes: 1, messageCount: 1, imageCount: 0, declaredOutputTokens: 2 });
+    assert.deepEqual(prompt, { textBytes: 1, messageCount: 1, imageCount: 0, answerCount: 1, declaredOutputTokens: 2 });
   });
 
   it('counts nothing where the types are wrong, and refuses nothing', () => {

@@ -25,6 +25,7 @@ const KEYS = {
   ten: { requests_per_minute: 10 },
   /** Ten requests of 108 to 110 tokens, and not one more. */
   burst: { tokens_per_day: 1_150 },
+  choices: { tokens_per_day: 1_150 },
 } as const;
 
 function keyDocument(): object {
@@ -209,5 +210,9 @@ describe('100 parallel requests through the binary', () => {
 
   it('are ten when the day has tokens for ten', async () => {
     assert.deepEqual(await statuses('burst', { min_tokens: 100 }), TEN_SERVED);
+  });
+
+  it('are ten when each asks for five answers, of which ten have room in the day', async () => {
+    assert.deepEqual(await statuses('choices', { n: 5, max_tokens: 20, min_tokens: 20 }), TEN_SERVED);
   });
 });

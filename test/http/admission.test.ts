@@ -120,6 +120,12 @@ describe('gate b2', () => {
     assert.equal(await rejections(site, 'b2'), 1);
   });
 
+  it('weighs the output of each of n answers', async () => {
+    const site = await open('admit_budget_tokens: 1000');
+    assert.equal(await outcomeOf(site.ask(CHAT, body({ max_tokens: 98, n: 10 }))), '200');
+    assert.equal(await outcomeOf(site.ask(CHAT, body({ max_tokens: 99, n: 10 }))), '429 concurrency_limit_exceeded');
+  });
+
   it('grows with the output of a request that declares none', async () => {
     const engine = streamingEngine();
     const site = await open('admit_budget_tokens: 1000', { engine: engine.fetch });
@@ -261,6 +267,13 @@ describe('the gates of a key', () => {
     assert.equal(await rejections(site, 'b4_otpm'), 1);
     site.nowMs += 1_000;
     assert.equal((await site.ask(CHAT, body(), ASK)).status, 200);
+  });
+
+  it('charge output tokens of an engine that tells nothing of the prompt', async () => {
+    const engine = answering({ usage: { completion_tokens: 60 } });
+    const site = await serverless('', { output_tokens_per_minute: 60 }, {}, { engine });
+    assert.equal((await site.ask(CHAT, body(), ASK)).status, 200);
+    assert.equal((await site.ask(CHAT, body(), ASK)).status, 429);
   });
 
   it('are no gates under a reserved policy', async () => {

@@ -67,6 +67,14 @@ describe('requests per minute', () => {
     assert.equal(await outcomeOf(site.ask(CHAT, CHAT_BODY, ASK)), '429 rate_limit_exceeded');
   });
 
+  it('are not those of an agent whose engine lacks the endpoint (A9)', async () => {
+    const perModel = { per_model: { m: { requests_per_minute_per_replica: 5, tokens_per_day: 0 } } };
+    const agents = [{ models: ['m'] }, { models: ['m'], engine: 'ollama' }] as const;
+    const left = async (path: string) =>
+      (await toldOf(limitedSite(perModel, { agents }).ask(path, CHAT_BODY, ASK)))['requests'];
+    assert.deepEqual([await left(CHAT), await left('/v1/messages/count_tokens')], ['9', '4']);
+  });
+
   it('leave it to routing to say what is wrong where no agent is healthy (api.md T5)', async () => {
     const perModel = { per_model: { m: { requests_per_minute_per_replica: 1, tokens_per_day: 0 } } };
     const site = limitedSite(perModel, { agents: [{ models: ['m'], down: true }] });

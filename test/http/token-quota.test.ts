@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import type { DailyBudgets } from '../../src/quota/daily-budget.ts';
-import { bearer, FIXTURE_MAP, type TestRouter } from '../support/test-router.ts';
+import { FakeTimers } from '../agents/fake-timers.ts';
+import { eventually } from '../support/eventually.ts';
+import { FIXTURE_MAP, type TestRouter } from '../support/test-router.ts';
 import { ASK, answering, events, limitedSite, refusing, streamingEngine, toldOf, USED } from './limits-fixture.ts';
 import { CHAT, CHAT_BODY, readWhole } from './redirect-fixture.ts';
 
@@ -48,6 +50,46 @@ describe('tokens per day', () => {
     assert.equal((await asking).headers.get('x-ratelimit-remaining-tokens'), String(10_000 - 20 - 4_096));
     const small = limitedSite({ tokens_per_day: 20 });
     assert.equal((await small.ask(CHAT, body(), ASK)).status, 200);
+  });
+
+  it('count the output of each of n answers, declared or not', async () => {
+    const site = limitedSite({ tokens_per_day: 1_000 });
+    const told = await toldOf(site.ask(CHAT, body({ max_tokens: 99, n: 10 }), ASK));
+    assert.deepEqual(told, { ...LIMITED, tokens: '1000', retryAfter: '86400', shouldRetry: 'false' });
+    assert.equal((await site.ask(CHAT, body({ max_tokens: 98, n: 10 }), ASK)).status, 200);
+    const engine = streamingEngine();
+    const large = limitedSite({ tokens_per_day: 100_000 }, { engine: engine.fetch });
+    const asking = large.ask(CHAT, body({ n: 10 }), ASK);
+    setTimeout(() => engine.write(events('a')), 0);
+    const { headers } = await asking;
+    assert.equal(headers.get('x-ratelimit-remaining-tokens'), String(100_000 - 20 - 10 * 4_096));
+  });
+
+  it('are told as left when a request failed at its agent, too', async () => {
+    const hanging: EngineFetch = (_url, { signal }) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))));
+    for (const [engine, status] of [
+      [answering({ detail: 'no' }, 500), 502],
+      [answering({ detail: 'no' }, 429), 503],
+      [answering({ detail: 'no' }, 400), 400],
+      [hanging, 504],
+    ] as const) {
+      const timers = new FakeTimers();
+      const site = limitedSite({ tokens_per_day: 1_000, requests_per_minute: 9 }, { engine, requestTimers: timers });
+      const asking = toldOf(site.ask(CHAT, body({ max_tokens: 900 }), ASK));
+      if (status === 504) {
+        await eventually('the engine is asked', async () => (site.engineCalls.length > 0 ? true : undefined));
+        timers.advance(3_600_000);
+      }
+      const { status: got, tokens, requests } = await asking;
+      assert.deepEqual([got, tokens, requests], [status, '1000', '8']);
+    }
+  });
+
+  it('are not told of a request that reached no agent', async () => {
+    const site = limitedSite({ tokens_per_day: 1_000 }, { engine: refusing });
+    const told = await toldOf(site.ask(CHAT, body({ max_tokens: 900 }), ASK));
+    assert.deepEqual([told['status'], told['tokens']], [503, undefined]);
   });
 
   it('refuse what does not fit, tell what is left, and give the request back', async () => {
@@ -117,6 +159,13 @@ describe('tokens per day', () => {
   });
 });
 
+/** A client that left is neither a success nor a failure of the site, but its tokens are used (docs/keys.md). */
+function counted(site: TestRouter) {
+  const labels = 'tenant_id="acme",key_id="limited",deployment_id="",model="m"';
+  const families = ['requests_success', 'requests_failed', 'input_tokens', 'output_tokens'];
+  return Promise.all(families.map((name) => site.metric(`hivenet_tenant_${name}_total{${labels}}`)));
+}
+
 describe('what a request is charged of them', () => {
   const DAY = 10_000;
   const NO_USE = { choices: [{ message: { content: 'twenty bytes of text' } }] };
@@ -157,8 +206,24 @@ describe('what a request is charged of them', () => {
         while ((await reader?.read())?.done === false);
       }
       assert.equal(await left(site), DAY - used);
+      if (what.includes('client cut')) assert.deepEqual(await counted(site), [undefined, undefined, 20, 3]);
     });
   }
+
+  it('is what was seen of a stream that ends without its last word, though its engine had begun to count', async () => {
+    const engine = streamingEngine();
+    const site = limitedSite({ tokens_per_day: DAY }, { engine: engine.fetch });
+    const asking = site.ask('/v1/messages', body({ stream: true, max_tokens: 100 }), ASK);
+    const usage = { input_tokens: 7, output_tokens: 1 };
+    const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'abcd' } };
+    const begun = [{ type: 'message_start', message: { usage } }, ...Array(30).fill(delta)];
+    setTimeout(() => {
+      engine.write(begun.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+      engine.close();
+    }, 0);
+    await readWhole(await asking);
+    assert.equal(await left(site), DAY - 7 - 30);
+  });
 
   it('is its prompt when the client leaves before the answer', async () => {
     const client = new AbortController();
@@ -176,6 +241,7 @@ describe('what a request is charged of them', () => {
     };
     assert.equal((await site.send(CHAT, init)).status, 499);
     assert.equal(await left(site), DAY - 20);
+    assert.deepEqual(await counted(site), [undefined, undefined, 20, 0]);
   });
 
   it('is nothing when nobody was there, and the budget is as if it had never been asked', async () => {
@@ -203,43 +269,5 @@ describe('what a request is charged of them', () => {
     const site = limitedSite({ tokens_per_day: 1 }, on);
     assert.equal((await site.ask(CHAT, CHAT_BODY, ASK)).status, 307);
     assert.equal((site.ports.quotas.tokens as DailyBudgets).size, 0);
-  });
-});
-
-describe('the estimate of a prompt', () => {
-  it('follows what the engine reports, model by model, and is one for all limits (api.md 15)', async () => {
-    const told = { usage: { prompt_tokens: 64, completion_tokens: 0 } };
-    const site = limitedSite(
-      { tokens_per_day: 1_000_000 },
-      { engine: answering(told), agents: [{ models: ['m', 'n'] }] },
-    );
-    const ratios = [];
-    for (let count = 0; count < 3; count += 1) {
-      await site.ask(CHAT, body(), ASK);
-      const prompt = { textBytes: 1_000, messageCount: 1, imageCount: 0, declaredOutputTokens: 0 };
-      ratios.push(['m', 'n'].map((model) => site.ports.ratios.estimate(model, prompt)));
-    }
-    // A fifth of the way from 0.3125 to 1, three times.
-    assert.deepEqual(ratios, [
-      [450, 313],
-      [560, 313],
-      [649, 313],
-    ]);
-  });
-
-  it('learns nothing where no limit asks for it, from counting, from faults, or from images', async () => {
-    const told = answering({ usage: { prompt_tokens: 64, completion_tokens: 0 } });
-    const image = { content: [{ type: 'image_url' }, { type: 'text', text: PROMPT }] };
-    for (const [settings, path, content, headers] of [
-      [{ engine: told }, CHAT, body(), bearer('key-1')],
-      [{ engine: told }, '/v1/messages/count_tokens', body(), ASK],
-      [{ engine: answering({ usage: { prompt_tokens: 64 } }, 400) }, CHAT, body(), ASK],
-      [{ engine: told }, CHAT, { model: 'm', messages: [image] }, ASK],
-      [{ engine: answering({ usage: { completion_tokens: 4 } }) }, CHAT, body(), ASK],
-    ] as const) {
-      const site = limitedSite({ tokens_per_day: 1_000_000 }, settings);
-      await site.ask(path, content, headers);
-      assert.equal(site.ports.ratios.size, 0);
-    }
   });
 });

@@ -38,6 +38,22 @@ describe('chatCompletions', () => {
     });
   });
 
+  it('answers n times, whole and streamed, and counts the tokens of all', async () => {
+    const question = ask('hello', { max_tokens: 6, n: 3 });
+    const { choices, usage } = await (await new EngineUnderTest().post(PATH, question)).json();
+    assert.deepEqual(
+      choices.map(({ index }: { index: number }) => index),
+      [0, 1, 2],
+    );
+    assert.deepEqual(usage, { prompt_tokens: 2, completion_tokens: 18, total_tokens: 20 });
+    const chunks = await stream({ ...question, stream_options: { include_usage: true } });
+    assert.deepEqual(chunks.at(-1).usage, usage);
+    for (const { index, message } of choices) {
+      const deltas = chunks.flatMap(({ choices: [choice] }) => (choice?.index === index ? [choice.delta] : []));
+      assert.equal(deltas.map(({ content }) => content ?? '').join(''), message.content);
+    }
+  });
+
   it('stops by itself without a limit', async () => {
     const { choices, usage } = await (await new EngineUnderTest().post(PATH, ask('hello'))).json();
     assert.equal(choices[0].finish_reason, 'stop');

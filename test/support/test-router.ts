@@ -73,6 +73,8 @@ export interface TestRouterSettings extends HoldSettings, RedirectSettings, Limi
   readonly adminMemoryBytes?: number;
   /** What ends a body that is late. */
   readonly bodyTimers?: Timers;
+  /** What ends a request that takes too long at its agent. */
+  readonly requestTimers?: Timers;
   /** What ends a listing that its client does not take. */
   readonly stallTimers?: Timers;
   /** Keys beside {@link KEYS}: their secret, and the fields of an entry that differ from a plain enabled key. */
@@ -125,7 +127,7 @@ export function createTestRouter(settings: TestRouterSettings = {}): TestRouter 
   // One clock for all that is measured: a real one would put the same requests into other buckets.
   const clock = { read: () => NOW_MS };
   const monotonicMs = (): number => clock.read();
-  const timers = { ...systemTimers, monotonicMs };
+  const timers = settings.requestTimers ?? { ...systemTimers, monotonicMs };
   const agents = registryOf(settings.agents ?? [], { nowMs: () => NOW_MS, monotonicMs });
   const active = new ActiveRequests();
   const bodyBudget = new BodyBudget(settings.bodyMemoryBytes ?? 268_435_456);
