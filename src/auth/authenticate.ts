@@ -42,7 +42,7 @@ export function authenticate(auth: ClientAuth, credentials: Credentials, nowMs: 
   if (auth.mode === 'none') return ANYONE;
   const [shown] = shownKeys(credentials);
   const key = shown === undefined ? undefined : findKey(auth.mode === 'dynamic' ? auth.registry : auth.keys, shown);
-  return key !== undefined && isUsable(key, nowMs) ? callerOf(key) : undefined;
+  return key && callerOf(key, nowMs);
 }
 
 /**
@@ -69,14 +69,14 @@ export function tokenKeyMatches(auth: ClientAuth, credentials: Credentials, nowM
 }
 
 /**
- * The caller that an accepted token names. Undefined when its key was replaced or disabled since check 6, while the
- * body came in: refuse it as `key`.
+ * The caller that an accepted token names, or that was let in before. Undefined when its key was taken away, disabled or
+ * expired since then, while the body came in (refuse it as `key`) or the request was held.
  */
-export function callerOfKey(auth: ClientAuth, keyId: string): Caller | undefined {
+export function callerOfKey(auth: ClientAuth, keyId: string, nowMs: number): Caller | undefined {
   if (auth.mode === 'none') return keyId === '' ? ANYONE : undefined;
   if (auth.mode === 'api-key') return undefined;
   const key = auth.registry.byId(keyId);
-  return key?.enabled ? callerOf(key) : undefined;
+  return key && callerOf(key, nowMs);
 }
 
 /** Exact, case-sensitive names (api.md §12); also which models a listing shows. */
@@ -89,6 +89,8 @@ function findKey(keys: Pick<KeyRegistry, 'byHash'>, shown: string): ApiKey | und
   return hash === undefined ? undefined : keys.byHash(hash);
 }
 
-function callerOf({ id, owner, allowedModels, quota, maxOccupancyShare }: ApiKey): Caller {
+function callerOf(key: ApiKey, nowMs: number): Caller | undefined {
+  if (!isUsable(key, nowMs)) return undefined;
+  const { id, owner, allowedModels, quota, maxOccupancyShare } = key;
   return { keyId: id, owner, allowedModels: quota?.perModel ?? allowedModels, quota, maxOccupancyShare };
 }

@@ -120,7 +120,7 @@ function useToken(ports: RouterPorts, redirect: RedirectSite, claims: RedirectCl
       ports.log.rarely('ledger_full', 'Refusing every redirect token: the ledger of used token IDs is full');
     return fault({ reason: spent, authentic: claims });
   }
-  const caller = callerOfKey(ports.auth, claims.keyId);
+  const caller = callerOfKey(ports.auth, claims.keyId, nowMs);
   if (caller === undefined) return fault({ reason: 'key', authentic: claims });
   if (!mayUseModel(caller, claims.model)) throw forbidden(claims.model);
   redirect.ledger.markUsed(claims, nowMs);

@@ -75,7 +75,7 @@ function copiedBytes({ received, forwarded }: ChargedRequest): number {
   return received.encoding !== undefined || forwarded.body === received.bytes ? 0 : forwarded.body.byteLength;
 }
 
-/** A key that is disabled while its request waits refuses it where it would go on. */
+/** A key that is disabled or expires while its request waits refuses it where it would go on. */
 function sequelOf(end: HoldEnd, ports: RouterPorts, { endpoint }: Arrival, held: ChargedRequest & Waiting): Sequel {
   const { model } = held;
   const revoked = whyRevoked(ports, held);
@@ -104,7 +104,7 @@ function sequelOf(end: HoldEnd, ports: RouterPorts, { endpoint }: Arrival, held:
 }
 
 function whyRevoked(ports: RouterPorts, { admitted, model }: ChargedRequest): Sequel | undefined {
-  const caller = callerOfKey(ports.auth, admitted.caller.keyId);
+  const caller = callerOfKey(ports.auth, admitted.caller.keyId, ports.nowMs());
   if (caller === undefined) return { outcome: 'revoked', next: new RouterError('unauthorized', 'unauthorized') };
   return mayUseModel(caller, model) ? undefined : { outcome: 'revoked', next: forbidden(model) };
 }

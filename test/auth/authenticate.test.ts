@@ -177,16 +177,17 @@ describe('callerOfKey()', () => {
       quota: undefined,
       maxOccupancyShare: undefined,
     };
-    assert.deepEqual(callerOfKey(DYNAMIC, 'one'), caller);
+    assert.deepEqual(callerOfKey(DYNAMIC, 'one', NOW_MS), caller);
   });
 
-  it('knows nobody by the ID of a key that was taken away or disabled since check 6', () => {
-    for (const keyId of ['unknown', 'off', '']) assert.equal(callerOfKey(DYNAMIC, keyId), undefined);
+  it('knows nobody by the ID of a key that was taken away, disabled or expired since check 6', () => {
+    assert.equal(callerOfKey(DYNAMIC, 'fresh', NOW_MS)?.keyId, 'fresh');
+    for (const keyId of ['unknown', 'off', 'over', '']) assert.equal(callerOfKey(DYNAMIC, keyId, NOW_MS), undefined);
   });
 
   it('knows only the empty ID in mode none (D-30)', () => {
-    assert.deepEqual(callerOfKey(NONE, ''), ANYONE);
-    assert.equal(callerOfKey(NONE, 'one'), undefined);
+    assert.deepEqual(callerOfKey(NONE, '', NOW_MS), ANYONE);
+    assert.equal(callerOfKey(NONE, 'one', NOW_MS), undefined);
   });
 });
 
@@ -248,7 +249,7 @@ describe('limits per model as an allowlist', () => {
   });
 
   it('gives the caller of a token its limits too (R-127)', () => {
-    assert.equal(callerOfKey({ mode: 'dynamic', registry }, 'strict')?.quota, QUOTA);
+    assert.equal(callerOfKey({ mode: 'dynamic', registry }, 'strict', NOW_MS)?.quota, QUOTA);
   });
 });
 
@@ -282,7 +283,7 @@ describe('mode api-key', () => {
   it('knows no key by an ID: no token can be of a static key (R-151)', () => {
     for (const id of ['', 'one']) {
       assert.equal(tokenKeyMatches(auth, showing(['Bearer sk-one']), NOW_MS)(id), false);
-      assert.equal(callerOfKey(auth, id), undefined);
+      assert.equal(callerOfKey(auth, id, NOW_MS), undefined);
     }
   });
 

@@ -138,6 +138,21 @@ describe('a key that is replaced while its request is held', () => {
     });
   }
 
+  it('expires: refused where it would go on, and served up to then', async () => {
+    for (const [afterMs, outcome] of [
+      [999, '200'],
+      [1_000, '401 unauthorized'],
+    ] as const) {
+      const { ask, held, site, wake } = sleeper();
+      await pushKey(site, { expires_at: new Date(site.nowMs + 1_000).toISOString() });
+      const asking = ask();
+      await held(1);
+      site.nowMs += afterMs;
+      wake();
+      assert.equal(await outcomeOf(asking), outcome);
+    }
+  });
+
   it('is not redirected either', async () => {
     const { ask, held, site } = sleeper();
     const asking = ask();

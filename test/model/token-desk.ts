@@ -139,7 +139,7 @@ export class TokenDesk {
       return { refusal: refusal.reason, admitted };
     }
     const { keyId, scope, bodyHash } = token.claims;
-    const caller = present(callerOfKey(this.#auth, keyId));
+    const caller = present(callerOfKey(this.#auth, keyId, this.#nowMs));
     return { refusal: undefined, admitted: this.#admit(caller.keyId, passageOf(token.claims), scope, bodyHash) };
   }
 

@@ -75,7 +75,7 @@ const USE_TESTS = [
 ];
 
 const BODY_CHECK = '  const verdict = verifyBody(entrance.claims, body.hash());\n';
-const CALLER = '  const caller = callerOfKey(ports.auth, claims.keyId);\n';
+const CALLER = '  const caller = callerOfKey(ports.auth, claims.keyId, nowMs);\n';
 const MODEL_LINE = '  if (!mayUseModel(caller, claims.model)) throw forbidden(claims.model);\n';
 const MARK_LINE = '  redirect.ledger.markUsed(claims, nowMs);\n';
 const KEY_MATCHES = 'tokenKeyMatches(ports.auth, arrival.credentials, ports.nowMs())';
@@ -137,7 +137,7 @@ ${BODY_CHECK}`,
     'the allowlist of the token’s key does not count': [MODEL_LINE, ''],
     'a key that went while the body came still counts': [
       CALLER,
-      '  const caller = callerOfKey(ports.auth, claims.keyId) ?? { keyId: claims.keyId, owner: claims.keyId, allowedModels: undefined, quota: undefined };\n',
+      '  const caller = callerOfKey(ports.auth, claims.keyId, nowMs) ?? { keyId: claims.keyId, owner: claims.keyId, allowedModels: undefined, quota: undefined };\n',
     ],
     'a token is checked against the time of its body': [
       'arrivedMs: arrival.record.arrivedMs',

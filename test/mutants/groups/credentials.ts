@@ -21,11 +21,10 @@ const CREDENTIALS: readonly Mutant[] = mutantsOf(
       "if (auth.mode === 'none') return false;",
     ],
     'in mode none an accepted token is of any key': ["keyId === '' ? ANYONE : undefined", 'ANYONE'],
-    'an accepted token is of a disabled key': ['key?.enabled ?', 'key ?'],
     'a refused token opens the door in mode none': ['shownKeys(credentials).length === 0 ? undefined :', ''],
-    'an unusable key is let in': [
-      'key !== undefined && isUsable(key, nowMs) ? callerOf',
-      'key !== undefined ? callerOf',
+    'an unusable key is let in, and an accepted token may be of one': [
+      'if (!isUsable(key, nowMs)) return undefined;',
+      '',
     ],
     'the second of two credentials counts': ['const [shown] =', 'const [, shown] ='],
     'no model is forbidden': ['allowedModels === undefined ||', 'true ||'],
