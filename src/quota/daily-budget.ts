@@ -8,6 +8,9 @@ const DAY_MS = 86_400_000;
 /** Budgets held at once for each day, some 200 MB. */
 const BUDGETS_MAX_DEFAULT = 1_048_576;
 
+/** Days held at once. */
+const DAYS_MAX = 3;
+
 /** What a request may use: `least` must be free, and of what is free beyond it, `most` is held as far as there is. */
 export interface TokenDemand {
   /** 1 or more. */
@@ -56,8 +59,8 @@ interface Counter {
 }
 
 /**
- * Budgets in memory, by day, so that a day is dropped as a whole. The days beside today are kept: a clock that steps back
- * over midnight finds the use of the day it comes to.
+ * Budgets in memory, by day, so that a day is dropped as a whole. The last three days that the clock showed are kept: one
+ * that steps back over midnight, or that jumped ahead and is set right, finds the use of the day it comes to.
  */
 export class DailyBudgets implements TokenBudgets {
   readonly #max: number;
@@ -114,15 +117,20 @@ export class DailyBudgets implements TokenBudgets {
 
   #dayAt(nowMs: number): Map<string, Counter> {
     const today = Math.floor(nowMs / DAY_MS);
-    if (today !== this.#today) this.#turnTo(today);
     const held = this.#byDay.get(today) ?? new Map<string, Counter>();
-    this.#byDay.set(today, held);
+    if (today !== this.#today) this.#turnTo(today, held);
     return held;
   }
 
-  #turnTo(today: number): void {
+  /** What the clock showed longest ago goes first, whatever its date. */
+  #turnTo(today: number, held: Map<string, Counter>): void {
     this.#today = today;
-    for (const day of this.#byDay.keys()) if (Math.abs(day - today) > 1) this.#byDay.delete(day);
+    this.#byDay.delete(today);
+    this.#byDay.set(today, held);
+    for (const day of this.#byDay.keys()) {
+      if (this.#byDay.size <= DAYS_MAX) break;
+      this.#byDay.delete(day);
+    }
   }
 }
 

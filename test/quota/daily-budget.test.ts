@@ -144,6 +144,17 @@ describe('the day of a budget', () => {
     assert.equal(freeIn(budgets, 100, MIDNIGHT_MS), 80);
   });
 
+  it('is found again by a clock that jumped days ahead and is set right, and its use with it', () => {
+    const budgets = new DailyBudgets();
+    reserve(budgets, 70, 100).settle(70);
+    for (const days of [3, 400]) {
+      reserve(budgets, 20, 100, NOW_MS + days * DAY_MS).settle(20);
+      assert.equal(freeIn(budgets, 100), 30);
+    }
+    assert.equal(freeIn(budgets, 100, NOW_MS - 400 * DAY_MS), 100);
+    assert.equal(freeIn(budgets, 100), 30);
+  });
+
   it('ends after at most a day', () => {
     for (const [nowMs, ms] of [
       [MIDNIGHT_MS - 1, 1],
@@ -175,10 +186,11 @@ describe('the number of budgets', () => {
     assert.equal(budgets.size, 0);
   });
 
-  it('forgets days, but those beside today', () => {
+  it('forgets days, but the last three that the clock showed', () => {
     const budgets = new DailyBudgets();
     for (const day of [0, 1, 2, 3]) reserve(budgets, 1, 10, NOW_MS + day * DAY_MS).settle(1);
-    assert.equal(budgets.size, 2);
+    assert.equal(budgets.size, 3);
+    assert.deepEqual([freeIn(budgets, 10, NOW_MS + DAY_MS), freeIn(budgets, 10)], [9, 10]);
   });
 });
 
