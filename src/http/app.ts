@@ -84,11 +84,9 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
   // Keys may have these two as IDs: only what such a key cannot be asked for is taken from it (api.md §2).
   app.get('/admin/api-keys/version', readKeyVersion(ports));
   app.post('/admin/api-keys/replace', replaceKeys(ports));
-  app
-    .get('/admin/api-keys/:id', readKey(ports))
-    .put(putKey(ports))
-    .delete(deleteKey(ports))
-    .all(only('GET, HEAD, PUT, DELETE'));
+  app.get('/admin/api-keys/:id', readKey(ports)).put(putKey(ports)).delete(deleteKey(ports));
+  app.all('/admin/api-keys/replace', only('GET, HEAD, POST, PUT, DELETE'));
+  app.all('/admin/api-keys/:id', only('GET, HEAD, PUT, DELETE'));
   app.get('/admin/agents', listAgents(ports)).all(only('GET, HEAD'));
   app
     .get('/admin/agents/:id', readAgent(ports))

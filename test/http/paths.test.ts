@@ -116,6 +116,24 @@ describe('methods', () => {
     });
   }
 
+  for (const [path, allow] of [
+    ['/admin/api-keys', 'GET, HEAD'],
+    ['/admin/api-keys/replace', 'GET, HEAD, POST, PUT, DELETE'],
+    ['/admin/api-keys/version', 'GET, HEAD, PUT, DELETE'],
+    ['/admin/api-keys/key-1', 'GET, HEAD, PUT, DELETE'],
+    ['/admin/sibling-map', 'GET, HEAD, POST'],
+  ] as const) {
+    it(`${path} tells an administrator what it takes: ${allow}, and takes it (E10)`, async () => {
+      const site = siteA();
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']) {
+        const { status, headers } = await site.admin(method, path, method === 'GET' ? undefined : '{');
+        const isTaken = allow.split(', ').includes(method);
+        assert.equal(status === 405, !isTaken, method);
+        assert.equal(headers.get('allow'), isTaken ? null : allow);
+      }
+    });
+  }
+
   for (const path of ['/health', '/health/ready', '/v1/models', '/v1/models/m']) {
     it(`HEAD ${path} is GET without its body (E10)`, async () => {
       const site = siteA();
