@@ -112,8 +112,7 @@ function readGroups(reader: SettingsReader, files: PolicyFiles): Config | undefi
   const metrics = { address: reader.read(SETTINGS.metricsPort) };
   const authFile = readAuthFile(reader);
   const auth = readClientAuth(reader, authFile);
-  const isInFile = typeof authFile === 'object' && authFile.wantsAdminKeys;
-  const admin = readAdmin(reader, { clientMode: auth?.mode, isInFile });
+  const admin = readAdmin(reader, { clientMode: auth?.mode, file: authFile });
   const agents = readAgents(reader);
   const modelAliases = readModelAliases(reader, [...agents.engines, ...agents.fromFile]);
   const providers = readProviders(reader);

@@ -11,7 +11,7 @@ import { SETTINGS } from './settings.ts';
 import { type ReadFile, SettingsReader } from './settings-reader.ts';
 
 /** Why static keys and a site ID exclude each other. */
-export const STATIC_KEYS_RULE = 'static keys have no key ID that a sibling could resolve';
+export const STATIC_KEYS_RULE = `not with ${nameOf(SETTINGS.siteId)}, as static keys have no key ID that a sibling could resolve`;
 
 /** A file that was read, and what it says. */
 export interface AuthFile extends AuthDocument {

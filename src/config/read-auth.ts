@@ -35,12 +35,11 @@ export function readClientAuth(reader: SettingsReader, file: AuthFile | 'none' |
 export interface AdminNeeds {
   /** Undefined when it was refused. */
   readonly clientMode: ClientMode | undefined;
-  /** The auth file says so. */
-  readonly isInFile: boolean;
+  readonly file: AuthFile | 'none' | 'refused';
 }
 
 /** Undefined when refused (api.md §11). Keys win over the permission to go without. */
-export function readAdmin(reader: SettingsReader, { clientMode, isInFile }: AdminNeeds): AdminAuth | undefined {
+export function readAdmin(reader: SettingsReader, { clientMode, file }: AdminNeeds): AdminAuth | undefined {
   const { adminApiKeys, allowInsecureAdmin } = SETTINGS;
   const keys = reader.readOptional(adminApiKeys);
   const mayBeInsecure = reader.read(allowInsecureAdmin);
@@ -49,7 +48,7 @@ export function readAdmin(reader: SettingsReader, { clientMode, isInFile }: Admi
     return { mode: 'api-key', keys };
   }
   if (reader.given(adminApiKeys) !== undefined) return undefined; // bad keys, reported as they were read
-  const need = whyNeeded(clientMode, isInFile, mayBeInsecure);
+  const need = whyNeeded(clientMode, file, mayBeInsecure);
   if (need !== undefined) {
     reader.refuse(adminApiKeys, `required${need}`);
     return undefined;
@@ -62,9 +61,15 @@ export function readAdmin(reader: SettingsReader, { clientMode, isInFile }: Admi
   return { mode: 'insecure' };
 }
 
-function whyNeeded(mode: ClientMode | undefined, isInFile: boolean, mayBeInsecure: boolean): string | undefined {
-  if (mode === 'dynamic') return ` with ${nameOf(SETTINGS.authMode)} "dynamic", whose keys come in through /admin`;
-  if (isInFile) return ` by admin.mode in ${nameOf(SETTINGS.authConfigFile)}`;
+function whyNeeded(mode: ClientMode | undefined, file: AdminNeeds['file'], mayBeInsecure: boolean): string | undefined {
+  const { authMode, authConfigFile } = SETTINGS;
+  const read = typeof file === 'object' ? file : undefined;
+  const inFile = read && `in ${nameOf(authConfigFile)} ${quote(read.path)}`;
+  if (mode === 'dynamic') {
+    const said = inFile === undefined ? `with ${nameOf(authMode)} "dynamic"` : `by api.mode "dynamic" ${inFile}`;
+    return ` ${said}: API keys come in through /admin`;
+  }
+  if (read?.wantsAdminKeys === true) return ` by admin.mode ${inFile}`;
   return mayBeInsecure ? undefined : `, unless ${nameOf(SETTINGS.allowInsecureAdmin)} is true`;
 }
 

@@ -6,7 +6,7 @@ import { sha256Hex } from '../auth/key-builder.ts';
 import { assertLines, configOf, errorsOf, type Given, REDIRECT, warningsOf } from './reading.ts';
 
 const NAME = '--auth-config-file (HIVENET_ROUTER_AUTH_CONFIG)';
-const STATIC_RULE = 'api.mode api-key: static keys have no key ID that a sibling could resolve';
+const STATIC_RULE = 'api.mode api-key: not with --site-id (HIVENET_ROUTER_SITE_ID), as static keys have no key ID';
 const NO_ADMIN = { HIVENET_ROUTER_ADMIN_API_KEYS: '' };
 const INSECURE = { ...NO_ADMIN, HIVENET_ROUTER_ALLOW_INSECURE_ADMIN: 'true' };
 
@@ -83,8 +83,9 @@ describe('the admin keys beside an auth file (api.md §11)', () => {
   const KEYS = 'HIVENET_ROUTER_ADMIN_API_KEYS: required';
   it('are required by admin.mode api-key and by mode dynamic, whatever permits to go without', () => {
     const admin = 'admin: {mode: api-key}';
-    assertLines(errorsOf(given(admin, { env: INSECURE })), `${KEYS} by admin.mode in ${NAME}`);
-    assertLines(errorsOf(given('api: {mode: dynamic}', { env: INSECURE })), `${KEYS} with --auth-mode`);
+    assertLines(errorsOf(given(admin, { env: INSECURE })), `${KEYS} by admin.mode in ${NAME} "auth.yaml"`);
+    const dynamic = errorsOf(given('api: {mode: dynamic}', { env: INSECURE }));
+    assertLines(dynamic, `${KEYS} by api.mode "dynamic" in ${NAME} "auth.yaml": API keys come in through /admin`);
     assert.equal(configOf(given(admin)).admin.mode, 'api-key');
   });
 

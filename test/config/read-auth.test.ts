@@ -29,7 +29,7 @@ describe('readClientAuth()', () => {
     }
     assertLines(
       errorsOf({ args: ['--auth-mode', 'api-key'], env: REDIRECT }),
-      `${AUTH_MODE} "api-key": static keys have no key ID that a sibling could resolve`,
+      `${AUTH_MODE} "api-key": not with --site-id (HIVENET_ROUTER_SITE_ID), as static keys have no key ID`,
     );
   });
 });
@@ -105,7 +105,7 @@ describe('readAdmin()', () => {
         args: ['--auth-mode', 'dynamic'],
         env: { [ADMIN_KEYS]: '', [INSECURE]: 'true' },
       }),
-      `${ADMIN_KEYS}: required with ${AUTH_MODE} "dynamic"`,
+      `${ADMIN_KEYS}: required with ${AUTH_MODE} "dynamic": API keys come in through /admin`,
     );
   });
 

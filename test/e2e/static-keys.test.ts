@@ -87,7 +87,10 @@ describe('Static keys', () => {
     const ports = ['--http-port', '127.0.0.1:0', '--metrics-port', '127.0.0.1:0'];
     const ended = await run([BINARY, 'serve', ...ports, ...SITE, '--auth-config-file', path], env);
     assert.equal(ended.code, 1);
-    assert.match(ended.stderr.join('\n'), /--auth-config-file .*beside\.yaml.*static keys have no key ID/);
+    assert.match(
+      ended.stderr.join('\n'),
+      /--auth-config-file .*beside\.yaml.*not with --site-id .*static keys have no key ID/,
+    );
   });
 
   it('are not brought to a site with an ID by SIGHUP, which says so (R-152)', async () => {
