@@ -11,6 +11,7 @@ import { boundedList, describeIssue, JsonObject, jsonObject, Name, OccupancyShar
 import { formatQuota, KEY_MODELS_MAX, Quota } from './key-quota.ts';
 import { KEYS_MAX } from './key-registry.ts';
 import { KeyTable } from './key-table.ts';
+import { UnknownKeyFields } from './unknown-fields.ts';
 
 /** Of a single key, which may name 10,000 models, as JSON text (api.md §2). */
 export const KEY_MAX_BYTES = 1024 * 1024;
@@ -67,6 +68,8 @@ export interface KeyReplacement {
   readonly version: string;
   /** At most 100,000, no two with the same ID or hash. */
   readonly keys: KeyTable;
+  /** Fields that nothing reads, of all keys, as they are to be told. */
+  readonly unknownFields: readonly string[];
 }
 
 /**
@@ -82,19 +85,22 @@ export function* parseKeyReplacement(
   if (!parsed.success) return fault(describeIssue(parsed.issues[0]));
   const { version, keys: entries } = parsed.output;
   const keys = new KeyTable();
+  const unknown = new UnknownKeyFields();
   let repeatedId: string | undefined;
   let repeatedHash: string | undefined;
   for (const [position, listed] of entries.entries()) {
-    const entry = v.safeParse(KeyEntry, readEntry(listed, position), { abortEarly: true });
+    const read = readEntry(listed, position);
+    const entry = v.safeParse(KeyEntry, read, { abortEarly: true });
     if (!entry.success) return fault(describeIssue(entry.issues[0], `.keys[${position}]`));
     const key = entry.output;
     repeatedId ??= describeRepeat(keys, keys.byId(key.id), `keys[${position}].id`);
     repeatedHash ??= describeRepeat(keys, keys.byHash(key.keyHash), `keys[${position}].key_hash`);
     keys.put(key);
+    unknown.add(read);
     yield;
   }
   const repeated = repeatedId ?? repeatedHash;
-  return repeated === undefined ? ok({ version, keys }) : fault(repeated);
+  return repeated === undefined ? ok({ version, keys, unknownFields: unknown.names }) : fault(repeated);
 }
 
 /** Undefined when there is no `earlier` key. Until the first repeat each key of the table stands where it was listed. */
@@ -114,6 +120,8 @@ export interface KeyUpsert {
   /** As in a replacement; one version covers the whole registry. */
   readonly version: string;
   readonly key: ApiKey;
+  /** As of a replacement. */
+  readonly unknownFields: readonly string[];
 }
 
 /**
@@ -125,7 +133,9 @@ export function parseKeyUpsert(document: unknown, id: string): Result<KeyUpsert,
   if (!versioned.success) return fault(describeIssue(versioned.issues[0]));
   const entry = v.safeParse(KeyEntry, { ...versioned.output, id }, { abortEarly: true });
   if (!entry.success) return fault(describeIssue(entry.issues[0]));
-  return ok({ version: versioned.output.version, key: entry.output });
+  const unknown = new UnknownKeyFields();
+  unknown.add(document);
+  return ok({ version: versioned.output.version, key: entry.output, unknownFields: unknown.names });
 }
 
 /** Whether the text can be a version: 1 to 256 bytes. */

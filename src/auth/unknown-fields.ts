@@ -1,5 +1,5 @@
-// Fields of an auth file that nothing reads. They are ignored, as by the Go router, but told: a misspelt expiry would else
-// be a key for ever, unseen.
+// Fields of an auth file or a pushed key that nothing reads. They are ignored, as by the Go router, but told: a misspelt
+// expiry would else be a key for ever, and a misspelt limit none, unseen.
 
 import type { Broken } from '../lib/schema-faults.ts';
 import type { JsonValue } from '../lib/strict-json.ts';
@@ -35,6 +35,20 @@ const KEY = fieldsOf({
   quota: QUOTA,
 });
 
+const PUSHED_KEY = fieldsOf({
+  version: 'value',
+  id: 'value',
+  key_hash: 'value',
+  key_preview: 'value',
+  owner: 'value',
+  name: 'value',
+  enabled: 'value',
+  expires_at: 'value',
+  allowed_models: 'value',
+  quota: QUOTA,
+  max_occupancy_share: 'value',
+});
+
 const AUTH_FILE = fieldsOf({
   api: fieldsOf({ mode: 'value', keys: { each: KEY } }),
   admin: fieldsOf({ mode: 'value' }),
@@ -42,24 +56,61 @@ const AUTH_FILE = fieldsOf({
 
 /** Each field that nothing reads. One with a name that no field could have may be a key, and is not named. */
 export function unknownFields(file: JsonValue): readonly Broken[] {
-  return unknownIn(file, AUTH_FILE, []);
+  return unknownIn(file, AUTH_FILE, membersOf, []).map(({ path, isNamed }) => ({
+    path,
+    rule: isNamed ? 'unknown field, ignored' : 'unknown field in it, ignored',
+  }));
 }
 
-function unknownIn(value: JsonValue, known: Known, path: Path): readonly Broken[] {
+/** Different unknown fields of pushed keys that are told. */
+export const UNKNOWN_TOLD_MAX = 10;
+
+/** Gathers what nothing reads over all keys of a push, each field once: `quota.request_per_minute`. */
+export class UnknownKeyFields {
+  readonly #names = new Set<string>();
+
+  /** At most {@link UNKNOWN_TOLD_MAX}. */
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  /** `entry`: the parsed JSON of a key that is valid. */
+  add(entry: unknown): void {
+    if (this.#names.size === UNKNOWN_TOLD_MAX) return;
+    for (const { path, isNamed } of unknownIn(entry, PUSHED_KEY, plainMembersOf, [])) {
+      if (this.#names.size < UNKNOWN_TOLD_MAX) this.#names.add(isNamed ? path.join('.') : [...path, '…'].join('.'));
+    }
+  }
+}
+
+interface Unknown {
+  /** Of the field, or of what it is in. */
+  readonly path: Path;
+  readonly isNamed: boolean;
+}
+
+type Members<Value> = (value: Value) => Iterable<readonly [string | number, Value]>;
+
+function unknownIn<Value>(value: Value, known: Known, members: Members<Value>, path: Path): readonly Unknown[] {
   if (known === 'value') return [];
-  return membersOf(value).flatMap(([step, member]) => {
+  const found: Unknown[] = [];
+  for (const [step, member] of members(value)) {
     const next = 'each' in known ? known.each : known.fields.get(String(step));
-    if (next !== undefined) return unknownIn(member, next, [...path, step]);
-    const isTellable = /^[a-z_]{1,64}$/.test(String(step));
-    return isTellable
-      ? [{ path: [...path, step], rule: 'unknown field, ignored' }]
-      : [{ path, rule: 'unknown field in it, ignored' }];
-  });
+    if (next === 'value') continue;
+    if (next !== undefined) found.push(...unknownIn(member, next, members, [...path, step]));
+    else if (/^[a-z_]{1,64}$/.test(String(step))) found.push({ path: [...path, step], isNamed: true });
+    else found.push({ path, isNamed: false });
+  }
+  return found;
 }
 
-function membersOf(value: JsonValue): readonly (readonly [string | number, JsonValue])[] {
-  if (value.kind === 'object') return [...value.members];
-  return value.kind === 'array' ? [...value.items.entries()] : [];
+function membersOf(value: JsonValue): Iterable<readonly [string | number, JsonValue]> {
+  if (value.kind === 'object') return value.members;
+  return value.kind === 'array' ? value.items.entries() : [];
+}
+
+function plainMembersOf(value: unknown): Iterable<readonly [string, unknown]> {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
 function fieldsOf(fields: Readonly<Record<string, Known>>): Known {

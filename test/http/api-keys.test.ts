@@ -35,6 +35,22 @@ describe('POST /admin/api-keys/replace', () => {
     assert.equal(await models(site, KEYS['key-1']), 401);
   });
 
+  it('takes unknown fields, and names them in the log, once for all keys', async () => {
+    const site = createTestRouter();
+    const keys = ['a', 'b'].map((id) => entry(id, { quota: { request_per_minute: 5 } }));
+    assert.match(await replace(site, { version: '2', keys }), /^200 /);
+    assert.equal(
+      (await site.admin('PUT', '/admin/api-keys/c', { version: '3', ...entry('c', { expiry: '' }) })).status,
+      200,
+    );
+    assert.match(await replace(site, { version: '4', keys: [entry('a')] }), /^200 /);
+    const told = site.written.filter((line) => line.includes('unknown fields'));
+    assert.deepEqual(
+      told.map((line) => line.slice(line.indexOf('WARN')).trim()),
+      ['quota.request_per_minute', 'expiry'].map((name) => `WARN Ignored unknown fields of API keys fields="${name}"`),
+    );
+  });
+
   it('empties the registry when the keys are missing (api.md 10.3)', async () => {
     const site = createTestRouter();
     assert.equal(await replace(site, { version: '2' }), '200 {"ok":true,"count":0}');

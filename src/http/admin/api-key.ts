@@ -11,7 +11,7 @@ import { decodeUtf8 } from '../../lib/utf8.ts';
 import { adminError, jsonResponse } from '../respond.ts';
 import type { RouterEnv, RouterPorts } from '../router-ports.ts';
 import { readAdminBody } from './admin-body.ts';
-import { INACTIVE, registryOf, TOO_MANY_WRITES } from './api-keys.ts';
+import { INACTIVE, registryOf, TOO_MANY_WRITES, warnOfUnknown } from './api-keys.ts';
 import { whyContradictory } from './key-policy-check.ts';
 
 type OneKey = Handler<RouterEnv, '/admin/api-keys/:id'>;
@@ -47,13 +47,14 @@ async function acceptKey(ports: RouterPorts, registry: KeyRegistry, id: string, 
   if (!document.ok) return reject(ports, document.fault);
   const parsed = parseKeyUpsert(document.value, id);
   if (!parsed.ok) return reject(ports, parsed.fault);
-  const { version, key } = parsed.value;
+  const { version, key, unknownFields } = parsed.value;
   const contradiction = await whyContradictory(ports, [key], ports.policies);
   if (contradiction !== undefined) return reject(ports, contradiction);
   const wasWaiting = isWaitingForKeys(ports.auth);
   const put = registry.upsert(version, key);
   if (!put.ok) return put.fault.reason === 'stale' ? stale(put.fault.currentVersion) : reject(ports, whyNot(put.fault));
   ports.log.info('Put API key', { id, version });
+  warnOfUnknown(ports, unknownFields);
   if (wasWaiting) ports.log.info('Ready: the first API keys are there');
   await ports.kept?.keyChanged(id);
   return jsonResponse(200, { ok: true });

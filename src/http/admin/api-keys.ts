@@ -35,7 +35,7 @@ export function replaceKeys(ports: RouterPorts): Handler<RouterEnv> {
 async function acceptKeys(ports: RouterPorts, registry: KeyRegistry, body: Uint8Array): Promise<Response> {
   const parsed = await ports.turns.complete(readKeyPush(body));
   if (!parsed.ok) return rejectKeys(ports, parsed.fault);
-  const { version, keys } = parsed.value;
+  const { version, keys, unknownFields } = parsed.value;
   const contradiction = await whyContradictory(ports, keys, ports.policies);
   if (contradiction !== undefined) return rejectKeys(ports, contradiction);
   const wasWaiting = isWaitingForKeys(ports.auth);
@@ -45,9 +45,15 @@ async function acceptKeys(ports: RouterPorts, registry: KeyRegistry, body: Uint8
     return rejectKeys(ports, `Cannot replace API keys: version "${version}" is older than "${currentVersion}"`);
   }
   ports.log.info('Replaced API keys', { version, count: replaced.value });
+  warnOfUnknown(ports, unknownFields);
   if (wasWaiting) ports.log.info('Ready: the first API keys are there');
   await ports.kept?.keysReplaced();
   return jsonResponse(200, { ok: true, count: replaced.value });
+}
+
+/** A misspelt limit is no limit, and only its operator can see that. */
+export function warnOfUnknown({ log }: Pick<RouterPorts, 'log'>, fields: readonly string[]): void {
+  if (fields.length > 0) log.warn('Ignored unknown fields of API keys', { fields: fields.join(', ') });
 }
 
 /** The rule names a path and no value, so it may stand in the log. */
