@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { isUuid } from '../../src/lib/uuid.ts';
 import { ENDPOINT_PATHS } from '../../src/redirect/claims.ts';
 import { KEYS } from '../support/test-keys.ts';
 import { ADMIN_KEY, createTestRouter, type TestRouter, type TestRouterSettings } from '../support/test-router.ts';
+import { ASK, limitedSite } from './limits-fixture.ts';
 import { CHAT_BODY } from './redirect-fixture.ts';
 
 type Mode = NonNullable<TestRouterSettings['authMode']>;
@@ -77,11 +79,27 @@ async function told(site: TestRouter, [method, path]: readonly [string, string],
   const response = await site.send(path, { method, headers, ...(body === undefined ? {} : { body }) });
   const text = await response.text();
   const code = response.ok ? undefined : (JSON.parse(text) as { error: { code: string } }).error.code;
-  return { status: response.status, code, challenge: response.headers.get('www-authenticate') };
+  return { status: response.status, code, headers: headersOf(response) };
 }
 
-const SERVED = { status: 200, code: undefined, challenge: null };
-const REFUSED = { status: 401, code: 'unauthorized', challenge: 'Bearer realm="hivenet-router"' };
+/** All of them: a header that should not be there is as wrong as a missing one. */
+function headersOf({ headers }: Response): Record<string, string> {
+  const { 'x-request-id': requestId = '', 'content-length': _length, ...rest } = Object.fromEntries(headers);
+  assert.ok(isUuid(requestId), requestId);
+  return { ...rest, 'content-type': String(rest['content-type']).replace('; ', ';') };
+}
+
+const JSON_BODY = { 'content-type': 'application/json;charset=utf-8' };
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'X-Request-ID, X-Client-Request-ID, Retry-After, X-RateLimit-Remaining-Requests, X-RateLimit-Remaining-Tokens, x-should-retry, WWW-Authenticate, Server-Timing',
+};
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="hivenet-router"' };
+
+const SERVED = { status: 200, code: undefined, headers: { ...JSON_BODY, ...CORS } };
+const REFUSED = { status: 401, code: 'unauthorized', headers: { ...JSON_BODY, ...CORS, ...CHALLENGE } };
+const REFUSED_BY_ADMIN = { status: 401, code: 'unauthorized', headers: { ...JSON_BODY, ...CHALLENGE } };
 
 describe('the routes of clients', () => {
   for (const mode of MODES) {
@@ -100,7 +118,21 @@ describe('the routes of clients', () => {
     const site = routerIn('dynamic');
     for (const route of ADMIN_ROUTES) {
       const headers = { authorization: `Bearer ${KEYS['key-1']}` };
-      assert.deepEqual(await told(site, route, headers), REFUSED, route.join(' '));
+      assert.deepEqual(await told(site, route, headers), REFUSED_BY_ADMIN, route.join(' '));
+    }
+  });
+
+  it('tell what a key has left to that key alone: nothing to one that is disabled, expired or wrong', async () => {
+    const quota = { requests_per_minute: 60, tokens_per_day: 100_000 };
+    const limits = { 'x-ratelimit-remaining-requests': '59', 'x-ratelimit-remaining-tokens': '99985' };
+    for (const [entry, shown, expected] of [
+      [{}, ASK, { ...SERVED, headers: { ...SERVED.headers, ...limits } }],
+      [{}, { authorization: 'Bearer sk-wrong' }, REFUSED],
+      [{ enabled: false }, ASK, REFUSED],
+      [{ expires_at: '2026-11-03T12:00:00Z' }, ASK, REFUSED],
+    ] as const) {
+      const site = limitedSite(quota, {}, entry);
+      assert.deepEqual(await told(site, ['POST', '/v1/chat/completions'], shown), expected);
     }
   });
 });
@@ -112,11 +144,11 @@ describe('the routes of admins', () => {
       for (const [shown, [headers]] of Object.entries(CREDENTIALS)) {
         if (shown === 'admin key') continue;
         for (const route of ADMIN_ROUTES) {
-          assert.deepEqual(await told(site, route, headers), REFUSED, `${shown} ${route.join(' ')}`);
+          assert.deepEqual(await told(site, route, headers), REFUSED_BY_ADMIN, `${shown} ${route.join(' ')}`);
         }
       }
       for (const route of ADMIN_ROUTES) {
-        assert.deepEqual(await told(site, route, { 'x-api-key': ADMIN_KEY }), REFUSED, route.join(' '));
+        assert.deepEqual(await told(site, route, { 'x-api-key': ADMIN_KEY }), REFUSED_BY_ADMIN, route.join(' '));
       }
       for (const [method, path] of ADMIN_ROUTES) {
         const response = await site.send(path, { method, headers: { authorization: `Bearer ${ADMIN_KEY}` } });
