@@ -55,6 +55,17 @@ describe('StateWriter, as its log grows,', () => {
       assert.equal(checkpoints, 1);
     }));
 
+  it('empties even a short log after a write that failed: it may be what fills the disk', () =>
+    withWriter(async ({ writer, disk, held, state }) => {
+      held.keys = documentOf('v1', 'a');
+      await writer.replaced('keys');
+      assert.ok(state.logBytes() > 0);
+      disk.isFull = true;
+      await writer.replaced('keys');
+      await writer.flush();
+      assert.equal(state.logBytes(), 0);
+    }));
+
   it('counts a checkpoint that fails, and goes on', () =>
     withWriter(async ({ writer, held, state, disk, troubles }) => {
       disk.checkpoint = () => Promise.reject(new Error('EIO'));
