@@ -32,6 +32,11 @@ export interface DispatchRequest {
   /** Of a request that was held: what it has waited for. */
   readonly held?: HeldSeat | undefined;
   /**
+   * Asked when no agent is left and none has had the request, before its provider is: true ends it as `unreached`. By
+   * default it is not decided again.
+   */
+  readonly mayDecideAgain?: () => boolean;
+  /**
    * Called when an agent has been sent the request, by each: a refused connection sent nothing. Also for a provider that has
    * answered, or was answering when the request was cut.
    */
@@ -79,20 +84,28 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
   const choice = request.held?.choice ?? new AgentChoice(request, ports);
   const call = { path: endpoint.path, headers: engineHeaders(headers, requestId), body };
   let held = request.held?.seat;
+  let isReached = false;
   for (;;) {
     const seat = held ?? (await ports.queue.take(choice, life.signal));
     held = undefined;
-    if (seat === undefined) return noAgent(request, choice, life, ports);
+    if (seat === undefined) {
+      const isUnreached = !isReached && life.cut === undefined && request.mayDecideAgain?.() === true;
+      return isUnreached ? { kind: 'unreached', by: undefined } : noAgent(request, choice, life, ports);
+    }
     const { agent, release } = seat;
     const target = engineTarget(agent);
     const { attempt, isFree } = await ask(agent, { call, choice, target }, ports, life);
+    // Before its slot is free: nobody else is sent there.
+    if (attempt.kind === 'refused') agent.reportConnectionRefused(attempt.reason);
     if (attempt.kind === 'stream') life.whenOver(release);
     else release();
     trackAttempt(agent, attempt, ports);
-    if (attempt.kind !== 'refused') request.onReached();
+    if (attempt.kind !== 'refused') {
+      isReached = true;
+      request.onReached();
+    }
     switch (attempt.kind) {
       case 'refused':
-        agent.reportConnectionRefused(attempt.reason);
         choice.noteFailed(seat, false);
         break;
       case 'failed':

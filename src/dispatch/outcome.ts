@@ -18,7 +18,9 @@ export type DispatchOutcome =
   | { readonly kind: 'answered'; readonly response: Response; readonly by: Answerer }
   /** A finding against the request that is not for the client as it is: to be sent with this status in the body of E4. */
   | { readonly kind: 'client_fault'; readonly status: ClientFault; readonly message: string; readonly by: Answerer }
-  | ({ readonly kind: 'failed'; readonly by: Answerer | undefined } & Failure);
+  | ({ readonly kind: 'failed'; readonly by: Answerer | undefined } & Failure)
+  /** No agent has had it and none is left: where it goes is to be decided again, as its request said that it may be. */
+  | { readonly kind: 'unreached'; readonly by: undefined };
 
 /** An attempt after which nobody else is asked. */
 type LastAttempt = Exclude<Attempt, { kind: 'refused' | 'failed' | 'disconnected' }>;

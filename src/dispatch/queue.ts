@@ -55,7 +55,7 @@ const LOOK_MS = 1_000;
 interface Waiter {
   readonly search: SeatSearch;
   /** Grows with every arrival. */
-  readonly number: number;
+  readonly place: number;
   /** It waits for an agent to come, and not only for a slot. */
   readonly isHeld: boolean;
   /** Ends the wait: with the slot, or with nothing. */
@@ -91,15 +91,20 @@ export class SeatQueue {
   /**
    * Waits also while no agent is there, in the same line as those who wait for a slot and beyond its bound: whoever holds
    * requests bounds them. Calls `onTurn` once, with a slot as soon as there is one; or without, within a second, when
-   * agents are there and the request's policy takes none of them. What it returns ends the wait before that.
+   * agents are there and the request's policy takes none of them. `stop` ends the wait before that. `place`: of a wait
+   * before, whose slot was of no use; by default it is the last.
    */
-  hold(search: SeatSearch, onTurn: (seat: Seat | undefined) => void): () => void {
+  hold(
+    search: SeatSearch,
+    onTurn: (seat: Seat | undefined) => void,
+    place?: number,
+  ): { readonly place: number; readonly stop: () => void } {
     const leave: Waiter['leave'] = (seat) => {
       this.#remove(waiter);
       onTurn(seat);
     };
-    const waiter = this.#add(search, { isHeld: true, leave });
-    return () => this.#remove(waiter);
+    const waiter = this.#add(search, { isHeld: true, leave, place });
+    return { place: waiter.place, stop: () => this.#remove(waiter) };
   }
 
   /** How many wait for a slot of each model that an agent lists. */
@@ -127,10 +132,10 @@ export class SeatQueue {
     return promise;
   }
 
-  /** The new last one of its line. */
-  #add(search: SeatSearch, how: Pick<Waiter, 'isHeld' | 'leave'>): Waiter {
+  /** By default the last one of all. */
+  #add(search: SeatSearch, how: Pick<Waiter, 'isHeld' | 'leave'> & { readonly place?: number | undefined }): Waiter {
     this.#arrivals += 1;
-    const waiter: Waiter = { search, number: this.#arrivals, ...how };
+    const waiter: Waiter = { search, ...how, place: how.place ?? this.#arrivals };
     const key = keyOf(search);
     const line = this.#lines.get(key);
     if (line === undefined) this.#lines.set(key, new Set([waiter]));
@@ -168,7 +173,7 @@ export class SeatQueue {
       const [first] = line;
       if (first !== undefined && isMeant(first.search)) waiters.push(...line);
     }
-    return waiters.sort((a, b) => a.number - b.number);
+    return waiters.sort((a, b) => a.place - b.place);
   }
 
   /** Serves those whose gates have opened, and ends the wait of those for whom no agent is left, unless they wait for one. */

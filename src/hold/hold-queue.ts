@@ -16,6 +16,16 @@ export interface HoldRequest extends ChoosingRequest {
   /** As long as the client wants to wait; undefined: as long as it takes. */
   readonly maxWaitMs: number | undefined;
   readonly clientGone: AbortSignal;
+  /** Of the hold before, for a request that found no agent after it. */
+  readonly since?: HoldStart | undefined;
+}
+
+/** When and where a request began to wait. */
+export interface HoldStart {
+  /** Monotonic. */
+  readonly startedMs: number;
+  /** In the seat queue. */
+  readonly place: number;
 }
 
 /**
@@ -23,7 +33,7 @@ export interface HoldRequest extends ChoosingRequest {
  * `unplaced`: by the map held now it would not be held. `full`: it was not let in.
  */
 export type HoldEnd =
-  | { readonly kind: 'ready'; readonly held: HeldSeat | undefined }
+  | { readonly kind: 'ready'; readonly held: HeldSeat | undefined; readonly start: HoldStart }
   | { readonly kind: 'timeout' | 'client_gone' | 'unplaced' | 'shutdown' | 'full' };
 
 /** Who may wait. */
@@ -97,10 +107,13 @@ export class HoldQueue {
     // By the map of now: the one that the request came under may have been replaced while its body came.
     const budgetMs = this.#budgetMs(request);
     if (budgetMs <= 0) return { kind: 'unplaced' };
+    const nowMs = this.#ports.timers.monotonicMs();
+    const startedMs = request.since?.startedMs ?? nowMs;
+    if (nowMs >= startedMs + budgetMs) return { kind: 'timeout' };
     const { maxPerModel, maxBytes } = this.#ports;
     const held = this.#lines.get(request.model)?.held.size ?? 0;
     if (held >= maxPerModel || this.#bytes + request.bytes > maxBytes) return { kind: 'full' };
-    return this.#wait(request, budgetMs);
+    return this.#wait(request, startedMs, budgetMs);
   }
 
   /** Another map counts: who is not held by it any more goes, and others have its time, from their start on. */
@@ -125,15 +138,14 @@ export class HoldQueue {
     return holdBudgetMs({ model, kind: endpoint.kind, here: here(), defaultHoldMs, maxWaitMs });
   }
 
-  #wait(request: HoldRequest, budgetMs: number): Promise<HoldEnd> {
+  #wait(request: HoldRequest, startedMs: number, budgetMs: number): Promise<HoldEnd> {
     const { promise, resolve } = Promise.withResolvers<HoldEnd>();
-    const startedMs = this.#ports.timers.monotonicMs();
     const choice = new AgentChoice(request, this.#ports);
     const line = this.#lineOf(request);
     const leave = (): void => held.end({ kind: 'client_gone' });
-    const stopWaiting = this.#ports.seats.hold(choice, (seat) =>
-      held.end({ kind: 'ready', held: heldSeat(choice, seat) }),
-    );
+    const onTurn = (seat: Seat | undefined): void =>
+      held.end({ kind: 'ready', held: seat && { choice, seat }, start: { startedMs, place } });
+    const { place, stop: stopWaiting } = this.#ports.seats.hold(choice, onTurn, request.since?.place);
     const held: Held = {
       request,
       startedMs,
@@ -165,7 +177,7 @@ export class HoldQueue {
     held.add(newcomer);
     this.#bytes += newcomer.request.bytes;
     this.#stopTicking ??= this.#ports.timers.every(TICK_MS, () => this.#tick());
-    if (held.size === 1) wake.look(newcomer.startedMs, 1);
+    if (held.size === 1) wake.look(this.#ports.timers.monotonicMs(), 1);
   }
 
   #remove({ model, held, wake }: Line, leaver: Held): void {
@@ -186,8 +198,4 @@ export class HoldQueue {
       for (const waiting of held) if (nowMs >= waiting.deadlineMs) waiting.end({ kind: 'timeout' });
     }
   }
-}
-
-function heldSeat(choice: AgentChoice, seat: Seat | undefined): HeldSeat | undefined {
-  return seat === undefined ? undefined : { choice, seat };
 }

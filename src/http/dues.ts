@@ -123,6 +123,12 @@ export class Dues {
     return this.#held?.promptTokens ?? 0;
   }
 
+  /** Nobody had the request, and where it goes is decided again: all but its charge for one request comes back. */
+  giveBack(): void {
+    this.#held?.grant.cancel();
+    this.#request.charge.giveBackTokens();
+  }
+
   #toldByAgent(promptTokens: number, outputTokens: number): void {
     if (this.#held === undefined) return;
     const { grant, prompt } = this.#held;

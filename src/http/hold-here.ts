@@ -5,7 +5,7 @@ import { callerOfKey, mayUseModel } from '../auth/authenticate.ts';
 import { earlyEnd } from '../dispatch/failure.ts';
 import { lastResortOf } from '../dispatch/last-resort.ts';
 import { RouterError } from '../errors.ts';
-import type { HoldEnd } from '../hold/hold-queue.ts';
+import type { HoldEnd, HoldStart } from '../hold/hold-queue.ts';
 import type { HoldOutcome } from '../telemetry/hold-metrics.ts';
 import { type Arrival, forbidden } from './entrance.ts';
 import { toRouterError } from './respond.ts';
@@ -14,6 +14,8 @@ import { type ChargedRequest, type Client, serveHere } from './serve-here.ts';
 
 /** The client's side of a request that waits, and what may be done with it. */
 export interface Waiting extends Client {
+  /** Of an earlier hold, after which it found no agent: its time goes on. */
+  readonly since: HoldStart | undefined;
   /** As at the door, by the map held now; it throws as that does. */
   readonly decideAgain: () => Response | 'serve' | 'hold';
   /** The request goes to a sibling: it costs nothing here. */
@@ -29,30 +31,33 @@ interface Sequel {
 /** When to ask again for a model that has not woken: it may be on its way. */
 const ASLEEP_RETRY_S = 5;
 
-/** The answer, or a RouterError that says why there is none. */
+/**
+ * The answer, or a RouterError that says why there is none; or the start of a hold whose agent was gone when the request
+ * came to it.
+ */
 export async function holdHere(
   ports: RouterPorts,
   arrival: Arrival,
   asked: ChargedRequest,
   waiting: Waiting,
-): Promise<Response> {
+): Promise<Response | HoldStart | 'unreached'> {
   const { record } = arrival;
-  const { connection, gone, giveBack } = waiting;
+  const { connection, gone, giveBack, since } = waiting;
   // Only the hold's own limits end a request that is silent here (bun.md, facts 3 and 4).
   connection.allowSilence();
   const startedMs = ports.monotonicMs();
   const bodyBytes = ports.bodies.budget.setAside(record);
-  const end = await wait(ports, arrival, asked, { gone, bytes: bodyBytes + copiedBytes(asked) });
+  const end = await wait(ports, arrival, asked, { gone, since, bytes: bodyBytes + copiedBytes(asked) });
   const heldMs = ports.monotonicMs() - startedMs;
-  if (end.kind !== 'full') record.holdMs = heldMs;
+  if (end.kind !== 'full') record.holdMs = (record.holdMs ?? 0) + heldMs;
   const { outcome, next } = sequelOf(end, ports, arrival, { ...waiting, ...asked });
   ports.metrics.hold?.ended(asked.model, outcome, heldMs / 1000);
   if (next === 'serve') {
     ports.bodies.budget.takeBack(record, bodyBytes);
-    const held = end.kind === 'ready' ? end.held : undefined;
-    const response = await serveHere(ports, arrival, asked, { connection, gone, held });
-    response.headers.append('server-timing', `hold;dur=${Math.round(heldMs)}`);
-    return response;
+    const { held, start } = end.kind === 'ready' ? end : {};
+    const mayDecideAgain = end.kind !== 'timeout';
+    const served = await serveHere(ports, arrival, asked, { connection, gone, held, mayDecideAgain });
+    return served instanceof Response ? served : (start ?? served);
   }
   if (end.kind === 'ready') end.held?.seat.release();
   connection.endSilence();
@@ -65,9 +70,9 @@ function wait(
   { holds }: RouterPorts,
   { endpoint, headers }: Arrival,
   { model, admitted }: ChargedRequest,
-  { gone, bytes }: { readonly gone: AbortSignal; readonly bytes: number },
+  { gone, since, bytes }: Pick<Waiting, 'gone' | 'since'> & { readonly bytes: number },
 ): Promise<HoldEnd> {
-  return holds.hold({ model, endpoint, headers, bytes, maxWaitMs: admitted.maxWaitMs, clientGone: gone });
+  return holds.hold({ model, endpoint, headers, bytes, since, maxWaitMs: admitted.maxWaitMs, clientGone: gone });
 }
 
 /** A body that was written anew, with another model's name, is kept beside the one that came, and not counted there. */

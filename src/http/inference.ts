@@ -22,12 +22,11 @@ import { type Admission, admit } from './admit.ts';
 import { type BodyOrder, readBody } from './body.ts';
 import { RequestCharge } from './charge.ts';
 import { type Admitted, type Arrival, type Entrance, enter, forbidden } from './entrance.ts';
-import { holdHere } from './hold-here.ts';
 import { currentMap, resolveModel } from './model-aliases.ts';
 import type { ReceivedBody } from './received-body.ts';
 import { redirectResponse } from './redirect.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
-import { serveHere } from './serve-here.ts';
+import { stayHere } from './stay-here.ts';
 
 /** A request ready to be routed: who asks, for which model, with which bytes. */
 export interface Asked {
@@ -58,10 +57,9 @@ export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<
       const answer = redirectOrStay(ports, arrival, asked);
       if (answer instanceof Response) return answer;
       const charged = { ...asked, charge: charge.take() };
-      if (answer === 'serve') return await serveHere(ports, arrival, charged, client);
       const decideAgain = () => redirectOrStay(ports, { ...arrival, map: currentMap(ports) }, asked);
       const giveBack = () => charge.giveBack();
-      return await holdHere(ports, arrival, charged, { ...client, decideAgain, giveBack });
+      return await stayHere(ports, arrival, charged, { ...client, next: answer, decideAgain, giveBack });
     } catch (error) {
       charge.giveBack();
       throw error;

@@ -28,15 +28,20 @@ export interface Client {
   readonly gone: AbortSignal;
   /** The slot that its request was held for. */
   readonly held?: HeldSeat | undefined;
+  /** Whether its request may go another way when there is none to an agent. */
+  readonly mayDecideAgain?: boolean;
 }
 
-/** The answer, or a RouterError that says why there is none. */
+/**
+ * The answer, or a RouterError that says why there is none. `unreached`: only where the client has it so, when no agent
+ * has had the request, and none of its model is healthy any more.
+ */
 export async function serveHere(
   ports: RouterPorts,
   arrival: Arrival,
   asked: ChargedRequest,
   client: Client,
-): Promise<Response> {
+): Promise<Response | 'unreached'> {
   const { record, endpoint, headers } = arrival;
   // The body is read: from here on only the router's own limits end a silent request (bun.md, facts 3 and 4).
   client.connection.allowSilence();
@@ -61,16 +66,21 @@ export async function serveHere(
     requestId: record.requestId,
     clientGone: client.gone,
     held: client.held,
+    mayDecideAgain: () => client.mayDecideAgain === true && !isAwake(ports, endpoint, asked.model),
     onReached: () => dues.noteReached(),
     onHandOver: () => dues.handOver(),
     onOutput: (tokens) => dues.grow(tokens),
     onEnd,
   });
+  if (outcome.kind === 'unreached') {
+    dues.giveBack();
+    return 'unreached';
+  }
   if (outcome.by !== undefined) noteAnswerer(record, outcome.by);
   if (outcome.kind !== 'answered') {
     client.connection.endSilence();
     dues.settleUnanswered({ isClientGone: outcome.kind === 'failed' && outcome.code === 'client_gone' });
-    return refusal(outcome);
+    return withHold(record, refusal(outcome));
   }
   record.streaming = !hasEnded;
   // An answer behind a URL that holds a token belongs into no cache (D-51).
@@ -78,7 +88,17 @@ export async function serveHere(
   if (asked.admitted.claims !== undefined && !answerHeaders.has('cache-control')) {
     answerHeaders.set('cache-control', 'no-store');
   }
-  return outcome.response;
+  return withHold(record, outcome.response);
+}
+
+/** Says how long it was held, if it was. */
+function withHold({ holdMs }: RequestRecord, response: Response): Response {
+  if (holdMs !== undefined) response.headers.append('server-timing', `hold;dur=${Math.round(holdMs)}`);
+  return response;
+}
+
+function isAwake({ agents }: RouterPorts, { capability }: Arrival['endpoint'], model: string): boolean {
+  return agents.presence(model, capability) === 'healthy';
 }
 
 /** Waiting for room is silent, too. Without room the slot that the request was held for goes to the next. */
@@ -113,7 +133,7 @@ interface Noted {
 const CLOUD = 'cloud';
 
 /** An engine's or a provider's finding in the router's body, or the error that ended the tries. */
-function refusal(outcome: Exclude<DispatchOutcome, { kind: 'answered' }>): Response {
+function refusal(outcome: Exclude<DispatchOutcome, { kind: 'answered' | 'unreached' }>): Response {
   if (outcome.kind === 'failed') {
     throw new RouterError(outcome.code, outcome.message, { retryAfterS: outcome.retryAfterS });
   }

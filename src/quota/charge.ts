@@ -89,6 +89,12 @@ export class Charge {
     this.#reservation?.settle(tokens);
   }
 
+  /** No agent had the request, and it is to be tried once more: its tokens come back until then. */
+  giveBackTokens(): void {
+    this.#reservation?.giveBack();
+    this.#reservation = undefined;
+  }
+
   /** Neither settled nor given back. */
   get isOpen(): boolean {
     return this.#isOpen;

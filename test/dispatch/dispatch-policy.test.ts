@@ -31,7 +31,7 @@ async function siteOf(policy: string, engines: Readonly<Record<string, { readonl
     const outcome = await site.ask();
     if (outcome.kind === 'failed') return `${outcome.code}: ${outcome.message}`;
     await responseOf(outcome).arrayBuffer();
-    return typeof outcome.by === 'string' ? outcome.by : outcome.by.setting.tags?.[0];
+    return typeof outcome.by === 'string' ? outcome.by : outcome.by?.setting.tags?.[0];
   };
   return { site, ask };
 }

@@ -63,9 +63,9 @@ describe('SeatQueue.hold()', () => {
 
   it('is no wait any more once it is ended', () => {
     const { hold, turns, wake, timers, agent } = sleeping();
-    const end = hold();
-    end();
-    end();
+    const { stop } = hold();
+    stop();
+    stop();
     wake();
     timers.advance(1_000);
     assert.deepEqual([turns, agent.active, timers.pending], [[], 0, 0]);
