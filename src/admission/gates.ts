@@ -51,7 +51,12 @@ export interface AdmissionRequest {
   readonly promptTokens: number;
   readonly key: KeyCaps;
   readonly clientGone: AbortSignal;
+  /** What B2 has given it already, after {@link awaitRoom}. Whoever has it gives it back when the gates refuse. */
+  readonly room?: Reservation | undefined;
 }
+
+/** One that waits anyway: it asks for its room before all else. */
+export type WaitingRequest = Omit<AdmissionRequest, 'clientGone' | 'room'>;
 
 /** The model's policy and its healthy agents that are capable of the request (A9), as they are at this moment. */
 export interface PoolView {
@@ -89,12 +94,12 @@ export async function passGates(
   const { policy, agents } = view();
   const tooLarge = whyTooLarge(policy.limits, { ...request.prompt, ...request });
   if (tooLarge !== undefined) return fault(refusal('b1', 'input_too_long', tooLarge, undefined));
-  const shed = findShedRule(policy.shedIf, agents);
-  if (shed !== undefined) {
+  const { room } = request;
+  if (room === undefined && isShedding({ policy, agents })) {
     return fault(refusal('b3', 'concurrency_limit_exceeded', 'The engines of this model are full.', SHORTLY_S));
   }
   const caps = policy.mode === 'serverless' ? request.key : NO_CAPS;
-  const entered = await enterPool(request, caps, view, ports);
+  const entered = room === undefined ? await enterPool(request, caps, view, ports) : ok(room);
   if (!entered.ok) return fault(noEntry(entered.fault));
   const refused = passTokenRates(request, caps, ports);
   if (refused !== undefined) {
@@ -104,19 +109,44 @@ export async function passGates(
   return ok(grantOf(entered.value, request, caps, ports));
 }
 
+/** Gate B3: whether the engines' own figures keep newcomers out. */
+export function isShedding({ policy, agents }: PoolView): boolean {
+  return findShedRule(policy.shedIf, agents) !== undefined;
+}
+
+/**
+ * Asks B2 for room, for as long as it takes, and calls `onAnswer` once: before it returns, if there is an answer now.
+ * Undefined: B2 refuses the request for another reason than want of room, and `passGates` will say which. What it returns
+ * ends the wait.
+ */
+export function awaitRoom(
+  request: WaitingRequest,
+  view: () => PoolView,
+  { occupancy }: Pick<GatePorts, 'occupancy'>,
+  onAnswer: (room: Reservation | undefined) => void,
+): () => void {
+  const { occupancyShare } = view().policy.mode === 'serverless' ? request.key : NO_CAPS;
+  return occupancy.awaitRoom(entryOf(request, occupancyShare, view), (entered) =>
+    onAnswer(entered.ok ? entered.value : undefined),
+  );
+}
+
 const NO_CAPS: Omit<KeyCaps, 'keyId'> = { inputTokensPerMinute: 0, outputTokensPerMinute: 0, occupancyShare: 0 };
 
 type Caps = typeof NO_CAPS;
 
 function enterPool(
-  { model, prompt, promptTokens, key, clientGone }: AdmissionRequest,
-  { occupancyShare: share }: Caps,
+  request: AdmissionRequest,
+  { occupancyShare }: Caps,
   view: () => PoolView,
   { occupancy }: GatePorts,
 ): Promise<Entered> {
-  const { keyId } = key;
-  const footprint = { keyId, promptTokens, declaredOutputTokens: prompt.declaredOutputTokens, share };
-  return occupancy.enter({ model, footprint, room: () => roomOf(view()), clientGone });
+  return occupancy.enter({ ...entryOf(request, occupancyShare, view), clientGone: request.clientGone });
+}
+
+function entryOf({ model, prompt, promptTokens, key }: WaitingRequest, share: number, view: () => PoolView) {
+  const footprint = { keyId: key.keyId, promptTokens, declaredOutputTokens: prompt.declaredOutputTokens, share };
+  return { model, footprint, room: () => roomOf(view()) };
 }
 
 /** What a policy and the agents at hand give a model. */

@@ -39,8 +39,10 @@ export type NoEntry = Exclude<Verdict, 'fits'> | 'client_gone' | 'closed';
 
 export type Entered = Result<Reservation, NoEntry>;
 
+type Asking = Omit<Entry, 'clientGone'>;
+
 interface Waiter {
-  readonly entry: Entry;
+  readonly entry: Asking;
   /** Ends the wait. */
   readonly leave: (entered: Entered) => void;
 }
@@ -70,13 +72,32 @@ export class Occupancy {
   async enter(entry: Entry): Promise<Entered> {
     if (entry.clientGone.aborted) return fault('client_gone');
     if (this.#isClosed) return fault('closed');
-    const door = this.#doors.get(entry.model) ?? { model: entry.model, pool: new Pool(), line: new Set() };
-    this.#doors.set(entry.model, door);
+    const door = this.#doorOf(entry.model);
     const verdict = this.#verdict(door, entry);
     const isWorthWaiting = verdict === 'full' || (verdict === 'fits' && door.line.size > 0);
     if (!isWorthWaiting) return this.#settle(door, entry, verdict);
     if (this.#ports.parkMs > 0 && door.line.size < PARKED_MAX) return this.#park(door, entry);
     return this.#settle(door, entry, 'full');
+  }
+
+  /**
+   * Waits in the same line as those who park, for as long as it takes and beyond their bound: whoever holds requests bounds
+   * both. Calls `onEntered` once, before it returns where nothing is to be waited for. What it returns ends the wait.
+   */
+  awaitRoom(entry: Asking, onEntered: (entered: Entered) => void): () => void {
+    if (this.#isClosed) onEntered(fault('closed'));
+    if (this.#isClosed) return () => undefined;
+    const door = this.#doorOf(entry.model);
+    const leave: Waiter['leave'] = (entered) => {
+      door.line.delete(waiter);
+      onEntered(entered);
+    };
+    const waiter: Waiter = { entry, leave };
+    door.line.add(waiter);
+    this.#letIn(door);
+    return () => {
+      if (door.line.delete(waiter)) this.#letIn(door);
+    };
   }
 
   /** There may be more room than before: an agent came, or a policy. Releases are noticed without. */
@@ -100,11 +121,17 @@ export class Occupancy {
     return { tokensMax: budgetOf(room, this.#ports.fraction), requestsMax: inflightMaxOf(room) };
   }
 
-  #verdict({ pool }: Door, { footprint, room }: Entry): Verdict {
+  #doorOf(model: string): Door {
+    const door = this.#doors.get(model) ?? { model, pool: new Pool(), line: new Set() };
+    this.#doors.set(model, door);
+    return door;
+  }
+
+  #verdict({ pool }: Door, { footprint, room }: Asking): Verdict {
     return pool.verdict(footprint, room(), this.#ports.fraction);
   }
 
-  #settle(door: Door, entry: Entry, verdict: Verdict): Entered {
+  #settle(door: Door, entry: Asking, verdict: Verdict): Entered {
     if (verdict === 'fits') return ok(door.pool.reserve(entry.footprint, () => this.#letIn(door)));
     this.#forgetUnused(door);
     return fault(verdict);

@@ -52,7 +52,24 @@ export interface QueuePorts {
  */
 const LOOK_MS = 1_000;
 
-interface Waiter {
+/** What a held request needs beside a slot. */
+export interface Pass {
+  /** Asks for it, unless that was done: an agent is there. `onGranted` is called when it is granted later than at once. */
+  ask(onGranted: () => void): void;
+  readonly isGranted: boolean;
+  /** As if it had never been asked for: no agent is there. */
+  giveBack(): void;
+}
+
+/** How a held request waits. */
+export interface HoldOptions {
+  /** Of a wait before, whose slot was of no use; by default the last one. */
+  readonly place?: number | undefined;
+  /** By default it needs none. */
+  readonly pass?: Pass | undefined;
+}
+
+interface Waiter extends Pick<HoldOptions, 'pass'> {
   readonly search: SeatSearch;
   /** Grows with every arrival. */
   readonly place: number;
@@ -91,19 +108,18 @@ export class SeatQueue {
   /**
    * Waits also while no agent is there, in the same line as those who wait for a slot and beyond its bound: whoever holds
    * requests bounds them. Calls `onTurn` once, with a slot as soon as there is one; or without, within a second, when
-   * agents are there and the request's policy takes none of them. `stop` ends the wait before that. `place`: of a wait
-   * before, whose slot was of no use; by default it is the last.
+   * agents are there and the request's policy takes none of them. `stop` ends the wait before that.
    */
   hold(
     search: SeatSearch,
     onTurn: (seat: Seat | undefined) => void,
-    place?: number,
+    options: HoldOptions = {},
   ): { readonly place: number; readonly stop: () => void } {
     const leave: Waiter['leave'] = (seat) => {
       this.#remove(waiter);
       onTurn(seat);
     };
-    const waiter = this.#add(search, { isHeld: true, leave, place });
+    const waiter = this.#add(search, { isHeld: true, leave, ...options });
     return { place: waiter.place, stop: () => this.#remove(waiter) };
   }
 
@@ -133,7 +149,7 @@ export class SeatQueue {
   }
 
   /** By default the last one of all. */
-  #add(search: SeatSearch, how: Pick<Waiter, 'isHeld' | 'leave'> & { readonly place?: number | undefined }): Waiter {
+  #add(search: SeatSearch, how: Pick<Waiter, 'isHeld' | 'leave'> & HoldOptions): Waiter {
     this.#arrivals += 1;
     const waiter: Waiter = { search, ...how, place: how.place ?? this.#arrivals };
     const key = keyOf(search);
@@ -159,11 +175,21 @@ export class SeatQueue {
    * keeps from it, or who has asked it already, is passed over and keeps the place.
    */
   #handOver(agent: Agent): void {
-    for (const { search, leave } of this.#waiters(({ model, capability }) => agent.serves(model, capability))) {
+    const waiters = this.#waiters(({ model, capability }) => agent.serves(model, capability));
+    // All of them before any newcomer, also those for whom there is no slot yet.
+    if (agent.state === 'healthy') for (const waiter of waiters) this.#askForPass(waiter);
+    for (const { search, pass, leave } of waiters) {
       if (agent.active >= agent.setting.capacity) return;
-      const seat = search.mayUse(agent) ? seatAt(search.choose()) : undefined;
+      const isOffered = pass?.isGranted !== false && search.mayUse(agent);
+      const seat = isOffered ? seatAt(search.choose()) : undefined;
       if (seat !== undefined) leave(seat);
     }
+  }
+
+  #askForPass({ search, pass }: Waiter): void {
+    pass?.ask(() => {
+      for (const agent of search.freeAgents()) this.#handOver(agent);
+    });
   }
 
   /** Those in the lines that are meant, oldest first. */
@@ -180,9 +206,13 @@ export class SeatQueue {
   #look(): void {
     const isServed = ({ model, capability }: SeatSearch): boolean =>
       this.#ports.registry.presence(model, capability) === 'healthy';
-    const lost = this.#waiters((search) => !isServed(search)).filter(({ isHeld }) => !isHeld);
-    for (const { search, leave } of [...lost, ...this.#waiters(isServed)]) {
-      const choice = search.choose();
+    const asleep = this.#waiters((search) => !isServed(search));
+    for (const { pass } of asleep) pass?.giveBack();
+    const lost = asleep.filter(({ isHeld }) => !isHeld);
+    for (const waiter of [...lost, ...this.#waiters(isServed)]) {
+      this.#askForPass(waiter);
+      const { search, pass, leave } = waiter;
+      const choice = pass?.isGranted === false ? 'full' : search.choose();
       if (choice !== 'full') leave(seatAt(choice));
     }
   }

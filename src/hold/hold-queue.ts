@@ -4,7 +4,7 @@
 import type { Timers } from '../agents/timers.ts';
 import { AgentChoice, type ChoicePorts, type ChoosingRequest } from '../dispatch/agent-choice.ts';
 import type { HeldSeat } from '../dispatch/dispatch.ts';
-import type { Seat, SeatQueue } from '../dispatch/queue.ts';
+import type { Pass, Seat, SeatQueue } from '../dispatch/queue.ts';
 import type { NowMs } from '../lib/clock.ts';
 import { type Here, holdBudgetMs } from '../routing/hold-budget.ts';
 import type { HeldCount } from '../telemetry/hold-metrics.ts';
@@ -16,6 +16,8 @@ export interface HoldRequest extends ChoosingRequest {
   /** As long as the client wants to wait; undefined: as long as it takes. */
   readonly maxWaitMs: number | undefined;
   readonly clientGone: AbortSignal;
+  /** What it needs beside a slot; undefined: nothing. */
+  readonly room?: Pass | undefined;
   /** Of the hold before, for a request that found no agent after it. */
   readonly since?: HoldStart | undefined;
 }
@@ -145,13 +147,17 @@ export class HoldQueue {
     const leave = (): void => held.end({ kind: 'client_gone' });
     const onTurn = (seat: Seat | undefined): void =>
       held.end({ kind: 'ready', held: seat && { choice, seat }, start: { startedMs, place } });
-    const { place, stop: stopWaiting } = this.#ports.seats.hold(choice, onTurn, request.since?.place);
+    const { place, stop: stopWaiting } = this.#ports.seats.hold(choice, onTurn, {
+      place: request.since?.place,
+      pass: request.room,
+    });
     const held: Held = {
       request,
       startedMs,
       deadlineMs: startedMs + budgetMs,
       end: (end) => {
         stopWaiting();
+        if (end.kind !== 'ready') request.room?.giveBack();
         request.clientGone.removeEventListener('abort', leave);
         this.#remove(line, held);
         resolve(end);

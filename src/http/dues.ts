@@ -9,7 +9,7 @@ import type { Arrival } from './entrance.ts';
 import { type Measured, measurePrompt } from './measure.ts';
 import { enterGates } from './pass-gates.ts';
 import type { RouterPorts } from './router-ports.ts';
-import type { ChargedRequest } from './serve-here.ts';
+import type { ChargedRequest, Client } from './serve-here.ts';
 
 /**
  * All that the request needs before it goes to an agent. Throws 400, 429 and as `enterGates`; then nothing is held but the
@@ -19,11 +19,11 @@ export async function takeDues(
   ports: RouterPorts,
   arrival: Arrival,
   request: ChargedRequest,
-  clientGone: AbortSignal,
+  { gone: clientGone, room }: Pick<Client, 'gone' | 'room'>,
 ): Promise<Dues> {
-  const measured = await measurePrompt(ports, arrival, request);
+  const measured = room?.measured ?? (await measurePrompt(ports, arrival, request));
   if (measured === undefined) return new Dues(ports, arrival, request, undefined);
-  const grant = await enterGates(ports, arrival, request, { ...measured, clientGone });
+  const grant = await enterGates(ports, arrival, request, { ...measured, clientGone, room: room?.reservation });
   reserveTokens(ports, arrival, request, { ...measured, grant });
   return new Dues(ports, arrival, request, { ...measured, grant });
 }

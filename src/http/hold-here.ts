@@ -5,9 +5,11 @@ import { callerOfKey, mayUseModel } from '../auth/authenticate.ts';
 import { earlyEnd } from '../dispatch/failure.ts';
 import { lastResortOf } from '../dispatch/last-resort.ts';
 import { RouterError } from '../errors.ts';
-import type { HoldEnd, HoldStart } from '../hold/hold-queue.ts';
+import type { HoldEnd, HoldRequest, HoldStart } from '../hold/hold-queue.ts';
 import type { HoldOutcome } from '../telemetry/hold-metrics.ts';
 import { type Arrival, forbidden } from './entrance.ts';
+import { HeldRoom } from './held-room.ts';
+import { measurePrompt } from './measure.ts';
 import { toRouterError } from './respond.ts';
 import type { RouterPorts } from './router-ports.ts';
 import { type ChargedRequest, type Client, serveHere } from './serve-here.ts';
@@ -46,8 +48,10 @@ export async function holdHere(
   // Only the hold's own limits end a request that is silent here (bun.md, facts 3 and 4).
   connection.allowSilence();
   const startedMs = ports.monotonicMs();
+  const measured = await measurePrompt(ports, arrival, asked);
+  const room = measured && new HeldRoom(ports, arrival, asked, measured);
   const bodyBytes = ports.bodies.budget.setAside(record);
-  const end = await wait(ports, arrival, asked, { gone, since, bytes: bodyBytes + copiedBytes(asked) });
+  const end = await wait(ports, arrival, asked, { gone, since, room, bytes: bodyBytes + copiedBytes(asked) });
   const heldMs = ports.monotonicMs() - startedMs;
   if (end.kind !== 'full') record.holdMs = (record.holdMs ?? 0) + heldMs;
   const { outcome, next } = sequelOf(end, ports, arrival, { ...waiting, ...asked });
@@ -56,9 +60,10 @@ export async function holdHere(
     ports.bodies.budget.takeBack(record, bodyBytes);
     const { held, start } = end.kind === 'ready' ? end : {};
     const mayDecideAgain = end.kind !== 'timeout';
-    const served = await serveHere(ports, arrival, asked, { connection, gone, held, mayDecideAgain });
+    const served = await serveHere(ports, arrival, asked, { connection, gone, held, room, mayDecideAgain });
     return served instanceof Response ? served : (start ?? served);
   }
+  room?.giveBack();
   if (end.kind === 'ready') end.held?.seat.release();
   connection.endSilence();
   if (!(next instanceof Response)) throw next;
@@ -70,9 +75,9 @@ function wait(
   { holds }: RouterPorts,
   { endpoint, headers }: Arrival,
   { model, admitted }: ChargedRequest,
-  { gone, since, bytes }: Pick<Waiting, 'gone' | 'since'> & { readonly bytes: number },
+  { gone, ...waiting }: Pick<HoldRequest, 'bytes' | 'room' | 'since'> & Pick<Client, 'gone'>,
 ): Promise<HoldEnd> {
-  return holds.hold({ model, endpoint, headers, bytes, since, maxWaitMs: admitted.maxWaitMs, clientGone: gone });
+  return holds.hold({ model, endpoint, headers, ...waiting, maxWaitMs: admitted.maxWaitMs, clientGone: gone });
 }
 
 /** A body that was written anew, with another model's name, is kept beside the one that came, and not counted there. */

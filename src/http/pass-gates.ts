@@ -19,9 +19,9 @@ export async function enterGates(
   ports: RouterPorts,
   { endpoint }: Arrival,
   { admitted, model }: Pick<ChargedRequest, 'admitted' | 'model'>,
-  { clientGone, ...measured }: Measured & Pick<AdmissionRequest, 'clientGone'>,
+  entering: Measured & Pick<AdmissionRequest, 'clientGone' | 'room'>,
 ): Promise<Grant> {
-  const request = { model, ...measured, key: capsOf(admitted.caller), clientGone };
+  const request = { model, ...entering, key: capsOf(admitted.caller) };
   const entered = await passGates(request, () => viewOf(ports, endpoint, model), ports.gates);
   if (entered.ok) return entered.value;
   if (entered.fault === 'client_gone') throw new RouterError('client_gone', 'The client left before the answer.');
@@ -47,7 +47,8 @@ function refuse({ metrics, agents, policies }: RouterPorts, model: string, refus
   return new RouterError(code, message, { retryAfterS, isPermanent: code !== 'input_too_long' && isFutile });
 }
 
-function viewOf(ports: RouterPorts, endpoint: Endpoint, model: string): PoolView {
+/** What the gates are told of the model now. */
+export function viewOf(ports: RouterPorts, endpoint: Endpoint, model: string): PoolView {
   const nowMs = ports.gates.monotonicMs();
   const agents = healthyAgents(ports, endpoint, model).map((agent) => pressureOf(agent, endpoint, nowMs));
   return { policy: ports.policies.policyFor(model), agents };
@@ -61,7 +62,8 @@ function pressureOf(agent: Agent, endpoint: Endpoint, nowMs: number): Pressure {
   };
 }
 
-function capsOf({ keyId, quota, maxOccupancyShare = 0 }: Caller): AdmissionRequest['key'] {
+/** What they are told of the key. */
+export function capsOf({ keyId, quota, maxOccupancyShare = 0 }: Caller): AdmissionRequest['key'] {
   return {
     keyId,
     inputTokensPerMinute: quota?.inputTokensPerMinute ?? 0,

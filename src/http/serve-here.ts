@@ -11,6 +11,7 @@ import type { Connection } from '../runtime/runtime.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import { type Dues, takeDues } from './dues.ts';
 import type { Arrival } from './entrance.ts';
+import type { HeldRoom } from './held-room.ts';
 import type { Asked } from './inference.ts';
 import { endRecord } from './record-request.ts';
 import { errorBody, jsonResponse, wireCodeOf } from './respond.ts';
@@ -28,6 +29,8 @@ export interface Client {
   readonly gone: AbortSignal;
   /** The slot that its request was held for. */
   readonly held?: HeldSeat | undefined;
+  /** What it has waited for beside that, where its model has gates. */
+  readonly room?: HeldRoom | undefined;
   /** Whether its request may go another way when there is none to an agent. */
   readonly mayDecideAgain?: boolean;
 }
@@ -104,8 +107,9 @@ function isAwake({ agents }: RouterPorts, { capability }: Arrival['endpoint'], m
 /** Waiting for room is silent, too. Without room the slot that the request was held for goes to the next. */
 async function duesOf(ports: RouterPorts, arrival: Arrival, asked: ChargedRequest, client: Client): Promise<Dues> {
   try {
-    return await takeDues(ports, arrival, asked, client.gone);
+    return await takeDues(ports, arrival, asked, client);
   } catch (error) {
+    client.room?.giveBack();
     client.held?.seat.release();
     client.connection.endSilence();
     throw error;

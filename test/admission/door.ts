@@ -44,7 +44,7 @@ export function stateOf({ entered }: Guest): string {
   return entered.ok ? 'in' : entered.fault;
 }
 
-export function reservationOf({ entered }: Guest): Reservation {
+export function reservationOf({ entered }: Pick<Guest, 'entered'>): Reservation {
   if (entered?.ok !== true) throw new Error('This guest is not in');
   return entered.value;
 }

@@ -44,7 +44,7 @@ describe('dispatch() of a request that may be decided again', () => {
   it('frees no slot of an engine that refused before nobody is sent there any more', async () => {
     const site = testSite([await deadUrl()], { capacity: 1, queueDepth: 1 });
     const asking = [site.ask(MAY), site.ask(MAY)];
-    await settled();
+    while (site.agents[0]?.state === 'healthy') await settled();
     site.timers.advance(1_000);
     await Promise.all(asking);
     assert.equal(site.agents[0]?.record.failures, 1);

@@ -83,4 +83,46 @@ describe('SeatQueue.hold()', () => {
     timers.advance(1_000);
     assert.deepEqual([turns, timers.pending], [[undefined], 0]);
   });
+
+  it('asks for its pass once an agent is there, has no slot before it, and gives it back when none is there', async () => {
+    const { queue, turns, timers, wake, ask, agent } = sleeping(1);
+    const said: string[] = [];
+    let grant: (() => void) | undefined;
+    const pass = {
+      isGranted: false,
+      ask: (onGranted: () => void) => {
+        grant ??= onGranted;
+        said.push('ask');
+      },
+      giveBack: () => void said.push('give back'),
+    };
+    const { search, client } = ask('m');
+    client.abort();
+    queue.hold(search, (seat) => void turns.push(seat), { pass });
+    timers.advance(1_000);
+    assert.deepEqual(said.splice(0), ['give back']);
+    wake();
+    timers.advance(1_000);
+    assert.deepEqual([turns, agent.active, new Set(said.splice(0))], [[], 0, new Set(['ask'])]);
+    agent.reportConnectionRefused();
+    timers.advance(1_000);
+    assert.deepEqual(said.splice(0), ['give back']);
+    wake();
+    pass.isGranted = true;
+    grant?.();
+    assert.deepEqual([turns.length, turns[0]?.agent], [1, agent]);
+  });
+
+  it('has the place that it had before', () => {
+    const { queue, hold, ask, wake, turns } = sleeping(1);
+    const first = hold();
+    first.stop();
+    hold();
+    const { search, client } = ask('m');
+    client.abort();
+    const again: unknown[] = [];
+    const { place } = queue.hold(search, (seat) => void again.push(seat), { place: first.place });
+    wake();
+    assert.deepEqual([place, again.length, turns.length], [first.place, 1, 0]);
+  });
 });
