@@ -21,6 +21,10 @@ if (command.length === 0) {
   process.exit(1);
 }
 const secret = readFileSync(secretFile, 'utf8').trim();
+if (secret === '') {
+  console.error(`${secretFile} is empty: anybody could sign.`);
+  process.exit(1);
+}
 let running;
 
 function isSigned(body, signature = '') {
@@ -34,24 +38,41 @@ function wake({ site, held, since }) {
   if (running !== undefined) return;
   console.log(`${held} waiting for ${model} at ${site} since ${since}: ${command.join(' ')}`);
   running = spawn(command[0], command.slice(1), { stdio: 'inherit' });
-  running.on('error', (error) => console.error(`Cannot start ${model}: ${error.message}`));
+  running.on('error', (error) => {
+    console.error(`Cannot start ${model}: ${error.message}`);
+    running = undefined;
+  });
   running.on('close', () => (running = undefined));
 }
 
-const server = createServer(async (request, response) => {
+/** The status of the answer. Throws for a client that breaks off, and for a signed body that is not JSON. */
+async function answer(request) {
   const chunks = [];
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > BODY_MAX_BYTES) return response.writeHead(413).end();
+    if (bytes > BODY_MAX_BYTES) return 413;
     chunks.push(chunk);
   }
   const body = Buffer.concat(chunks);
-  if (!isSigned(body, request.headers['x-hivenet-signature'])) return response.writeHead(401).end();
+  if (!isSigned(body, request.headers['x-hivenet-signature'])) return 401;
   const wanted = JSON.parse(body.toString());
-  if (wanted.model === model) wake(wanted);
+  if (wanted?.model !== model) return 404;
+  wake(wanted);
   // At once: that the model is up shows in the router's own probes.
-  return response.writeHead(wanted.model === model ? 202 : 404).end();
+  return 202;
+}
+
+const server = createServer((request, response) => {
+  answer(request).then(
+    (status) => response.writeHead(status).end(),
+    () => response.writeHead(400).end(),
+  );
+});
+
+server.on('error', (error) => {
+  console.error(`Cannot listen on ${address}: ${error.message}`);
+  process.exit(1);
 });
 
 const colon = address.lastIndexOf(':');
