@@ -29,7 +29,7 @@ export function holdQueue({ hold }: Config, parts: HoldParts): HoldQueue {
   const { budgetMs: defaultHoldMs, maxPerModel, maxBytes } = hold;
   const holds = new HoldQueue({
     ...{ registry, policies, timers, seats, nowMs: Date.now },
-    ...{ defaultHoldMs, maxPerModel, maxBytes },
+    ...{ defaultHoldMs, maxPerModel, maxBytes, requestTimeoutMs: dispatching.requestTimeoutMs },
     here: () => (redirect === undefined ? undefined : { siteId: redirect.siteId, map: redirect.maps.current() }),
     wake: wakePorts(hold, parts),
   });

@@ -32,11 +32,12 @@ export interface HoldStart {
 
 /**
  * `ready`: an agent is there, and usually a slot of it; without one, the request's policy takes none of the agents.
- * `unplaced`: by the map held now it would not be held. `full`: it was not let in.
+ * `unplaced`: by the map held now it would not be held. `overdue`: nor was it, but an agent was there, and busy until the
+ * request timeout. `full`: it was not let in.
  */
 export type HoldEnd =
   | { readonly kind: 'ready'; readonly held: HeldSeat | undefined; readonly start: HoldStart }
-  | { readonly kind: 'timeout' | 'client_gone' | 'unplaced' | 'shutdown' | 'full' };
+  | { readonly kind: 'timeout' | 'client_gone' | 'unplaced' | 'overdue' | 'shutdown' | 'full' };
 
 /** Who may wait. */
 export interface HoldBounds {
@@ -50,6 +51,8 @@ export interface HoldBounds {
 
 export interface HoldPorts extends ChoicePorts, HoldBounds {
   readonly timers: Timers;
+  /** How long who is not held any more may wait for a slot, as anybody may. */
+  readonly requestTimeoutMs: number;
   /** Unix time, for those who are told since when. */
   readonly nowMs: NowMs;
   readonly seats: Pick<SeatQueue, 'hold'>;
@@ -66,6 +69,8 @@ interface Held {
   /** Monotonic ms, as its deadline: a map can move that one. */
   readonly startedMs: number;
   deadlineMs: number;
+  /** The map has no time for it any more: it waits for a slot of the agent that is there. */
+  isQueued: boolean;
   readonly end: (end: HoldEnd) => void;
 }
 
@@ -118,21 +123,31 @@ export class HoldQueue {
     return this.#wait(request, startedMs, budgetMs);
   }
 
-  /** Another map counts: who is not held by it any more goes, and others have its time, from their start on. */
+  /**
+   * Another map counts. Who is not held by it any more goes, or keeps the place in the line where an agent is there; others
+   * have its time, from their start on.
+   */
   mapReplaced(): void {
-    for (const { held } of this.#lines.values()) {
-      for (const waiting of held) {
-        const budgetMs = this.#budgetMs(waiting.request);
-        if (budgetMs > 0) waiting.deadlineMs = waiting.startedMs + budgetMs;
-        else waiting.end({ kind: 'unplaced' });
-      }
-    }
+    for (const { held } of this.#lines.values()) for (const waiting of held) this.#judgeAgain(waiting);
   }
 
   /** The router stops: nobody is kept waiting, and nobody is let in any more. */
   stop(): void {
     this.#isStopped = true;
     for (const { held } of this.#lines.values()) for (const waiting of held) waiting.end({ kind: 'shutdown' });
+  }
+
+  #judgeAgain(waiting: Held): void {
+    const budgetMs = this.#budgetMs(waiting.request);
+    const wasQueued = waiting.isQueued;
+    waiting.isQueued = budgetMs <= 0;
+    if (!waiting.isQueued) waiting.deadlineMs = waiting.startedMs + budgetMs;
+    else if (!this.#isAwake(waiting.request)) waiting.end({ kind: 'unplaced' });
+    else if (!wasQueued) waiting.deadlineMs = this.#ports.timers.monotonicMs() + this.#ports.requestTimeoutMs;
+  }
+
+  #isAwake({ model, endpoint }: HoldRequest): boolean {
+    return this.#ports.registry.presence(model, endpoint.capability) === 'healthy';
   }
 
   #budgetMs({ model, endpoint, maxWaitMs }: HoldRequest): number {
@@ -155,6 +170,7 @@ export class HoldQueue {
       request,
       startedMs,
       deadlineMs: startedMs + budgetMs,
+      isQueued: false,
       end: (end) => {
         stopWaiting();
         if (end.kind !== 'ready') request.room?.giveBack();
@@ -200,8 +216,19 @@ export class HoldQueue {
   #tick(): void {
     const nowMs = this.#ports.timers.monotonicMs();
     for (const { held, wake } of this.#lines.values()) {
-      wake.look(nowMs, held.size);
-      for (const waiting of held) if (nowMs >= waiting.deadlineMs) waiting.end({ kind: 'timeout' });
+      const queued = [...held].filter(({ isQueued }) => isQueued);
+      if (queued.length < held.size) wake.look(nowMs, held.size - queued.length);
+      this.#endStranded(queued);
+      for (const waiting of held) {
+        if (nowMs >= waiting.deadlineMs) waiting.end({ kind: waiting.isQueued ? 'overdue' : 'timeout' });
+      }
     }
+  }
+
+  /** The agent that these wait for is gone. */
+  #endStranded(queued: readonly Held[]): void {
+    const [first] = queued;
+    if (first === undefined || this.#isAwake(first.request)) return;
+    for (const waiting of queued) waiting.end({ kind: 'unplaced' });
   }
 }

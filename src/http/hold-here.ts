@@ -2,7 +2,7 @@
 // (decisions.md, "Hold at zero").
 
 import { callerOfKey, mayUseModel } from '../auth/authenticate.ts';
-import { earlyEnd } from '../dispatch/failure.ts';
+import { earlyEnd, waitEnded } from '../dispatch/failure.ts';
 import { lastResortOf } from '../dispatch/last-resort.ts';
 import { RouterError } from '../errors.ts';
 import type { HoldEnd, HoldRequest, HoldStart } from '../hold/hold-queue.ts';
@@ -97,9 +97,16 @@ function sequelOf(end: HoldEnd, ports: RouterPorts, { endpoint }: Arrival, held:
     case 'timeout': {
       const hasLastResort = lastResortOf(ports.policies.planFor(model), endpoint) !== undefined;
       if (hasLastResort) return revoked ?? { outcome: 'timeout', next: 'serve' };
-      const message = `The model "${model}" is asleep, and no agent of it was ready in time: ask again.`;
+      const isAwake = ports.agents.presence(model, endpoint.capability) === 'healthy';
+      const message = isAwake
+        ? `The agents of the model "${model}" are busy, and none was free in time: ask again.`
+        : `The model "${model}" is asleep, and no agent of it was ready in time: ask again.`;
       const details = { retryAfterS: ASLEEP_RETRY_S };
       return { outcome: 'timeout', next: new RouterError('no_agents_available', message, details) };
+    }
+    case 'overdue': {
+      const { code, message } = waitEnded('request_timeout', model);
+      return { outcome: 'timeout', next: new RouterError(code, message) };
     }
     case 'full': {
       const message = `The router holds as many requests as it may for the model "${model}" to wake, or in all.`;

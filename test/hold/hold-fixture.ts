@@ -9,7 +9,7 @@ import { ok } from '../../src/lib/result.ts';
 import { PolicyStore } from '../../src/policy/store.ts';
 import type { SiblingMap } from '../../src/site/sibling-map.ts';
 import { FakeTimers } from '../agents/fake-timers.ts';
-import { endpointOf } from '../dispatch/test-site.ts';
+import { endpointOf, REQUEST_TIMEOUT_MS } from '../dispatch/test-site.ts';
 import { edited, type Json, mapOf, ROUTER, VALID_MAP } from '../site/map-document.ts';
 
 export interface Asked {
@@ -36,7 +36,7 @@ export function holding(bounds: Partial<HoldBounds> = {}) {
   const site = { map: mapWith(placed('m'), placed('n')), nowMs: 0, isCallUnderWay: false };
   const holds = new HoldQueue({
     ...{ defaultHoldMs: 120_000, maxPerModel: 100, maxBytes: 1_000, ...bounds },
-    ...{ registry, seats, timers, policies: new PolicyStore() },
+    ...{ registry, seats, timers, policies: new PolicyStore(), requestTimeoutMs: REQUEST_TIMEOUT_MS },
     nowMs: () => site.nowMs,
     here: () => ({ siteId: ROUTER.ownSite, map: site.map }),
     wake: {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { settled } from '../dispatch/streaming.ts';
-import { endOf, holding, mapWith, placed } from './hold-fixture.ts';
+import { REQUEST_TIMEOUT_MS } from '../dispatch/test-site.ts';
+import { endOf, holding, mapWith, placed, releaseSeat } from './hold-fixture.ts';
 
 const TICK_MS = 100;
 
@@ -23,6 +24,58 @@ describe('HoldQueue.mapReplaced()', () => {
       assert.deepEqual(all.map(endOf), ['unplaced', 'waits', 'unplaced']);
     });
   }
+
+  it('leaves those their place who wait for a slot of an agent that is there, until the request timeout', async () => {
+    const { ask, site, holds, timers, wake, wakes } = holding();
+    const all = [ask('m'), ask('m'), ask('m')];
+    const [first, second, last] = all;
+    wake(1);
+    await settled();
+    site.map = mapWith(placed('m', { scale_from_zero: false }));
+    timers.advance(50_000);
+    wakes.splice(0);
+    holds.mapReplaced();
+    await settled();
+    assert.deepEqual(all.map(endOf), ['ready', 'waits', 'waits']);
+    releaseSeat(first ?? assert.fail());
+    await settled();
+    assert.deepEqual(all.map(endOf), ['ready', 'ready', 'waits']);
+    timers.advance(30_000);
+    holds.mapReplaced();
+    timers.advance(REQUEST_TIMEOUT_MS - 30_100);
+    await settled();
+    assert.deepEqual(
+      [endOf(last ?? assert.fail()), wakes],
+      ['waits', []],
+      'nobody is asked to wake a model that does not',
+    );
+    timers.advance(TICK_MS);
+    await settled();
+    assert.equal(endOf(last ?? assert.fail()), 'overdue');
+    releaseSeat(second ?? assert.fail());
+    assert.deepEqual([timers.pending, holds.isHolding], [0, false]);
+  });
+
+  it('lets go of those when that agent goes, and holds them once more by another map', async () => {
+    const { ask, site, holds, timers, wake } = holding();
+    ask('m');
+    const waiting = ask('m');
+    const agent = wake(1);
+    const placements = site.map;
+    site.map = mapWith();
+    holds.mapReplaced();
+    site.map = placements;
+    holds.mapReplaced();
+    timers.advance(REQUEST_TIMEOUT_MS + TICK_MS);
+    await settled();
+    assert.equal(endOf(waiting), 'waits', 'its own time counts again');
+    site.map = mapWith();
+    holds.mapReplaced();
+    agent.reportConnectionRefused();
+    timers.advance(TICK_MS);
+    await settled();
+    assert.equal(endOf(waiting), 'unplaced');
+  });
 
   it('moves nobody for a change of hints', async () => {
     const { ask, site, holds } = holding();

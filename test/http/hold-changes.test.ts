@@ -2,10 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashKey } from '../../src/auth/api-key.ts';
-import { KEYS } from '../support/test-keys.ts';
 import { bearer, placement, type TestRouter } from '../support/test-router.ts';
-import { HERE, mapOf, SIBLING, sleeper, wakesAt } from './hold-fixture.ts';
+import { HERE, mapOf, pushKey, SIBLING, sleeper, wakesAt } from './hold-fixture.ts';
 import { claimsOf, follow, outcomeOf, siteB, TOKEN_REQUEST_ID, tokenForB } from './redirect-fixture.ts';
 
 const ASLEEP = '503 no_agents_available';
@@ -13,13 +11,6 @@ const ASLEEP = '503 no_agents_available';
 async function pushMap(site: TestRouter, placements: readonly object[], more: object = {}): Promise<void> {
   const response = await site.admin('POST', '/admin/sibling-map', mapOf(placements, { version: 2, ...more }));
   assert.equal(response.status, 200);
-}
-
-/** `key-1` as it is pushed anew; undefined: it is gone. */
-async function pushKey(site: TestRouter, fields: object | undefined): Promise<void> {
-  const key = { id: 'key-1', key_hash: hashKey(KEYS['key-1']), owner: 'owner-1', name: 'key-1', enabled: true };
-  const keys = fields === undefined ? [] : [{ ...key, ...fields }];
-  assert.equal((await site.admin('POST', '/admin/api-keys/replace', { version: '2', keys })).status, 200);
 }
 
 /** A request that came to B by a token and is held there. */
@@ -103,8 +94,8 @@ describe('a map that is pushed while requests are held', () => {
     assert.equal(await outcomeOf(asking), ASLEEP);
   });
 
-  it('lets a request be served that waits for a slot of an agent that is awake', async () => {
-    const { ask, held, site, wake } = sleeper({ queueDepth: 4 });
+  it('leaves a request its place that waits for a slot of an agent that is awake, whatever the queue’s bound', async () => {
+    const { ask, held, site, wake, outcomes } = sleeper();
     const agent = site.ports.agents.get('agent-1');
     const asking = ask();
     await held(1);
@@ -112,9 +103,22 @@ describe('a map that is pushed while requests are held', () => {
     wake();
     await held(1);
     await pushMap(site, [placement('m', 'chat', SIBLING)]);
-    await held(0);
+    assert.equal(await outcomeOf(ask()), '503 no_capacity', 'a newcomer has none');
+    await held(1);
     releases[0]?.();
-    assert.equal(await outcomeOf(asking), '200');
+    assert.deepEqual([await outcomeOf(asking), await outcomes()], ['200', ['served 1']]);
+  });
+
+  it('ends that request at the request timeout as any that waits for a slot', async () => {
+    const { ask, held, site, wake, timers, outcomes } = sleeper();
+    const asking = ask();
+    await held(1);
+    const agent = site.ports.agents.get('agent-1');
+    for (let count = 0; count < 4; count += 1) agent?.take();
+    wake();
+    await pushMap(site, [placement('m', 'chat', SIBLING)]);
+    timers.advance(600_000);
+    assert.deepEqual([await outcomeOf(asking), await outcomes()], ['504 request_timeout', ['timeout 1']]);
   });
 });
 

@@ -1,7 +1,10 @@
 // Site A with a model that is asleep there, requests that wait for it, and the agent that wakes.
 
+import assert from 'node:assert/strict';
+import { hashKey } from '../../src/auth/api-key.ts';
 import { ok } from '../../src/lib/result.ts';
 import { FakeTimers } from '../agents/fake-timers.ts';
+import { KEYS } from '../support/test-keys.ts';
 import { bearer, FIXTURE_MAP, placement, type TestRouter, type TestRouterSettings } from '../support/test-router.ts';
 import { CHAT, CHAT_BODY, present, siteA } from './redirect-fixture.ts';
 
@@ -49,6 +52,13 @@ export function sleeper(settings: TestRouterSettings = {}): Sleeper {
       });
     },
   };
+}
+
+/** `key-1` as it is pushed anew; undefined: it is gone. */
+export async function pushKey(site: TestRouter, fields: object | undefined): Promise<void> {
+  const key = { id: 'key-1', key_hash: hashKey(KEYS['key-1']), owner: 'owner-1', name: 'key-1', enabled: true };
+  const keys = fields === undefined ? [] : [{ ...key, ...fields }];
+  assert.equal((await site.admin('POST', '/admin/api-keys/replace', { version: '2', keys })).status, 200);
 }
 
 async function untilHeld(site: TestRouter, count: number): Promise<void> {

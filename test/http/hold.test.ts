@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bearer, placement, type TestRouterSettings } from '../support/test-router.ts';
+import { gzipSync } from 'node:zlib';
+import { bearer, placement } from '../support/test-router.ts';
 import { HERE, mapOf, SIBLING, sleeper, wakesAt } from './hold-fixture.ts';
 import { CHAT, CHAT_BODY, errorOf, follow, outcomeOf, siteB, TOKEN_REQUEST_ID, tokenForB } from './redirect-fixture.ts';
 
@@ -154,6 +155,25 @@ describe('a request whose model is asleep here', () => {
     assert.equal(await outcomeOf(tooLarge.ask(headers, { body })), '503 queue_full');
   });
 
+  it('counts what an encoded body decodes to, and no second time what an alias makes of that', async () => {
+    const counted: number[] = [];
+    for (const model of ['auto', 'm']) {
+      const { ask, held, wake, site } = sleeper({ aliases: { auto: ['m'] } });
+      const hold = site.ports.holds.hold.bind(site.ports.holds);
+      site.ports.holds.hold = (request) => {
+        counted.push(request.bytes);
+        return hold(request);
+      };
+      const body = gzipSync(JSON.stringify({ model, pad: 'x'.repeat(20_000 - model.length) }));
+      const asking = ask({ ...bearer('key-1'), 'content-encoding': 'gzip' }, { body });
+      await held(1);
+      wake();
+      assert.equal(await outcomeOf(asking), '200');
+    }
+    const [aliased = 0, plain = 0] = counted;
+    assert.ok(plain > 20_000 && Math.abs(aliased - plain) < 100, `${aliased} and ${plain} bytes`);
+  });
+
   it('is gone at once when its client leaves (E7)', async () => {
     const { ask, held, outcomes, site } = sleeper();
     const client = new AbortController();
@@ -196,6 +216,22 @@ describe('the end of a hold', () => {
     assert.equal(site.silence.at(-1), 'end');
   });
 
+  it('says that the agents are busy where they are, and not that they sleep', async () => {
+    const { ask, held, timers, wake, site } = sleeper();
+    const asking = ask();
+    await held(1);
+    const agent = site.ports.agents.get('agent-1');
+    for (let count = 0; count < 4; count += 1) agent?.take();
+    const sleeping = sleeper();
+    const other = sleeping.ask();
+    await sleeping.held(1);
+    wake();
+    timers.advance(120_000);
+    sleeping.timers.advance(120_000);
+    assert.match(`${(await errorOf(await asking))['message']}`, /agents of the model "m" are busy/);
+    assert.match(`${(await errorOf(await other))['message']}`, /model "m" is asleep/);
+  });
+
   for (const [what, placements] of [
     ['the default', [wakesAt(HERE)]],
     ['the hold_budget of this site', [wakesAt(HERE, { hold_budget: '240s' })]],
@@ -214,50 +250,6 @@ describe('the end of a hold', () => {
       assert.equal(await outcomeOf(late), ASLEEP);
     });
   }
-
-  /** A site whose policy has a provider, and what that was asked. */
-  async function withProvider(settings: TestRouterSettings = {}) {
-    const accounts = [{ dialect: 'openai', baseUrl: 'https://provider.example', apiKey: 'sk-operator' }] as const;
-    const engine = async () => Response.json({ id: 'x', usage: { prompt_tokens: 3, completion_tokens: 5 } });
-    const asleep = sleeper({ accounts, engine, ...settings });
-    const policy = 'fallback_provider: {engine: openai, model: target}';
-    assert.equal((await asleep.site.admin('PUT', '/admin/policy', policy)).status, 200);
-    return { ...asleep, asked: () => asleep.site.engineCalls.map(({ url }) => new URL(url).host) };
-  }
-
-  it('is the answer of the policy’s provider, if it has one (R-140)', async () => {
-    const { ask, held, timers, asked, outcomes } = await withProvider();
-    const asking = ask();
-    await held(1);
-    timers.advance(119_900);
-    assert.deepEqual(asked(), []);
-    timers.advance(200);
-    const response = await asking;
-    assert.deepEqual([response.status, asked(), await outcomes()], [200, ['provider.example'], ['timeout 1']]);
-    assert.match(`${response.headers.get('server-timing')}`, /^hold;dur=\d+$/);
-  });
-
-  it('comes before the provider, which is asked at once by who does not wait', async () => {
-    const { ask, asked } = await withProvider();
-    assert.equal(await outcomeOf(ask({ ...bearer('key-1'), 'x-hivenet-max-wait': '0s' })), '200');
-    assert.deepEqual(asked(), ['provider.example']);
-    const awake = await withProvider();
-    const asking = awake.ask();
-    await awake.held(1);
-    awake.wake();
-    assert.equal(await outcomeOf(asking), '200');
-    assert.deepEqual(awake.asked(), ['10.0.0.1:8000']);
-  });
-
-  it('is 503 also with a provider, for what none has: embeddings', async () => {
-    const map = mapOf([{ ...wakesAt(HERE), kind: 'embedding' }]);
-    const { held, timers, site, asked } = await withProvider({ agents: [], map });
-    const asking = site.ask('/v1/embeddings', { model: 'm', input: 'x' }, bearer('key-1'));
-    await held(1);
-    timers.advance(120_000);
-    const response = await asking;
-    assert.deepEqual([response.status, response.headers.get('retry-after'), asked()], [503, '5', []]);
-  });
 });
 
 describe('a held request that came by a token', () => {

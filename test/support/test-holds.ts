@@ -18,7 +18,7 @@ export type Wake = readonly [what: string, wanted: WantedModel];
 const BOUNDS: HoldBounds = { defaultHoldMs: 120_000, maxPerModel: 100, maxBytes: 268_435_456 };
 
 export function testHolds(
-  { registry, policies, queue: seats, ...ports }: DispatchPorts & Pick<HoldPorts, 'here' | 'nowMs'>,
+  { registry, policies, queue: seats, requestTimeoutMs, ...ports }: DispatchPorts & Pick<HoldPorts, 'here' | 'nowMs'>,
   { hold, holdTimers: timers = systemTimers }: HoldSettings,
 ) {
   const wakes: Wake[] = [];
@@ -27,6 +27,10 @@ export function testHolds(
     call: (wanted) => wakes.push(['call', wanted]) > 0,
   };
   const { here, nowMs } = ports;
-  const holds = new HoldQueue({ ...BOUNDS, ...hold, registry, policies, timers, seats, nowMs, here, wake });
+  const holds = new HoldQueue({
+    ...BOUNDS,
+    ...hold,
+    ...{ registry, policies, timers, seats, requestTimeoutMs, nowMs, here, wake },
+  });
   return { holds, wakes };
 }
