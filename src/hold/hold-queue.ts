@@ -8,7 +8,7 @@ import type { Pass, Seat, SeatQueue } from '../dispatch/queue.ts';
 import type { NowMs } from '../lib/clock.ts';
 import { type Here, holdBudgetMs } from '../routing/hold-budget.ts';
 import type { HeldCount } from '../telemetry/hold-metrics.ts';
-import { type WakePorts, WakeSignal } from './wake.ts';
+import { SaidWords, type WakePorts, WakeSignal } from './wake.ts';
 
 export interface HoldRequest extends ChoosingRequest {
   /** What it keeps in memory beside a fixed part. */
@@ -85,6 +85,7 @@ export class HoldQueue {
   readonly #ports: HoldPorts;
   /** By model, which has one placement at a site and so one kind at a time; none is empty. */
   readonly #lines = new Map<string, Line>();
+  readonly #said = new SaidWords();
   #bytes = 0;
   #isStopped = false;
   #stopTicking: (() => void) | undefined;
@@ -175,6 +176,7 @@ export class HoldQueue {
         stopWaiting();
         if (end.kind !== 'ready') request.room?.giveBack();
         request.clientGone.removeEventListener('abort', leave);
+        if (end.kind === 'ready') line.wake.woken();
         this.#remove(line, held);
         resolve(end);
       },
@@ -185,11 +187,13 @@ export class HoldQueue {
   }
 
   #lineOf(request: HoldRequest): Line {
-    const { model, endpoint } = request;
+    const { model, endpoint, since } = request;
     const known = this.#lines.get(model);
     if (known !== undefined) return known;
     const { nowMs, wake } = this.#ports;
-    const signal = new WakeSignal({ model, kind: endpoint.kind, sinceMs: nowMs() }, wake);
+    const due = this.#said.take(model, since !== undefined);
+    const wanted = { model, kind: endpoint.kind, sinceMs: nowMs() };
+    const signal = new WakeSignal(wanted, wake, { said: this.#said, due });
     const line: Line = { model, held: new Set(), wake: signal };
     this.#lines.set(model, line);
     return line;
@@ -207,7 +211,7 @@ export class HoldQueue {
     this.#bytes -= leaver.request.bytes;
     if (held.size > 0) return;
     this.#lines.delete(model);
-    wake.end();
+    wake.end(this.#ports.timers.monotonicMs());
     if (this.#lines.size > 0) return;
     this.#stopTicking?.();
     this.#stopTicking = undefined;
