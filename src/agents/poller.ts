@@ -16,6 +16,11 @@ export interface PollPlan<Answer> {
   readonly isAsked: (agent: Agent) => boolean;
   /** Whether it is asked at every tick, on top of its period. */
   readonly isUrgent: (agent: Agent) => boolean;
+  /**
+   * Of those, whether it is asked at the next tick also while an answer is out, for this long; undefined: it is not. The
+   * first good answer of all counts, and no failure beside the one that was asked first. By default none is.
+   */
+  readonly besideMs?: (agent: Agent) => number | undefined;
   /** Never rejects; ended by `signal`. */
   readonly ask: (setting: AgentSetting, signal: AbortSignal) => Promise<Result<Answer, string>>;
   /** Told of every result; `failuresBefore` is how many in a row it follows. */
@@ -34,6 +39,8 @@ interface Turn {
   readonly lead: number;
   /** What is in flight; undefined when nothing is. */
   running: AbortController | undefined;
+  /** What was asked beside it. */
+  readonly beside: Set<AbortController>;
 }
 
 /** Why something was ended: its result then says nothing of the engine. */
@@ -77,7 +84,12 @@ export class Poller<Answer> {
     const turn = this.#turns.get(agent) ?? this.#begin(agent);
     turn.ticksLeft -= 1;
     const isUrgent = this.#plan.isUrgent(agent);
-    if (turn.running !== undefined || (turn.ticksLeft > 0 && !isUrgent)) return;
+    if (turn.running !== undefined) {
+      const timeoutMs = this.#plan.besideMs?.(agent);
+      if (isUrgent && timeoutMs !== undefined) void this.#askBeside(agent, turn, timeoutMs);
+      return;
+    }
+    if (turn.ticksLeft > 0 && !isUrgent) return;
     const period = this.#plan.periodTicks(turn.failures);
     // A fleet that starts together is urgent together: from then on it is spread over the period.
     turn.ticksLeft = isUrgent ? period - (turn.lead % period) : period;
@@ -85,29 +97,64 @@ export class Poller<Answer> {
   }
 
   #begin(agent: Agent): Turn {
-    const turn: Turn = { setting: agent.setting, ticksLeft: 0, failures: 0, lead: this.#begun, running: undefined };
+    const turn: Turn = {
+      setting: agent.setting,
+      ticksLeft: 0,
+      failures: 0,
+      lead: this.#begun,
+      running: undefined,
+      beside: new Set(),
+    };
     this.#begun += 1;
     this.#turns.set(agent, turn);
     return turn;
   }
 
   async #ask(agent: Agent, turn: Turn): Promise<void> {
-    const { timeoutMs, ask, onResult, periodTicks } = this.#plan;
     const running = new AbortController();
     turn.running = running;
-    const cancelTimeout = this.#timers.after(timeoutMs, () => running.abort());
-    const result = await ask(agent.setting, running.signal);
+    const result = await this.#answer(agent, running, this.#plan.timeoutMs);
+    if (turn.running === running) turn.running = undefined;
+    if (running.signal.reason !== STOPPED) this.#tell(agent, turn, result);
+  }
+
+  /** An engine that let a connection hang may answer the next: whoever waits for it shall not wait for that one. */
+  async #askBeside(agent: Agent, turn: Turn, timeoutMs: number): Promise<void> {
+    const asking = new AbortController();
+    turn.beside.add(asking);
+    const result = await this.#answer(agent, asking, timeoutMs);
+    turn.beside.delete(asking);
+    if (result.ok && asking.signal.reason !== STOPPED) this.#tell(agent, turn, result);
+  }
+
+  async #answer(agent: Agent, asking: AbortController, timeoutMs: number): Promise<Result<Answer, string>> {
+    const cancelTimeout = this.#timers.after(timeoutMs, () => asking.abort());
+    const result = await this.#plan.ask(agent.setting, asking.signal);
     cancelTimeout();
-    turn.running = undefined;
-    if (running.signal.reason === STOPPED || !isSameEngine(turn.setting, agent.setting)) return;
+    return result;
+  }
+
+  #tell(agent: Agent, turn: Turn, result: Result<Answer, string>): void {
+    if (!isSameEngine(turn.setting, agent.setting)) return;
+    const { periodTicks, onResult } = this.#plan;
     const failuresBefore = turn.failures;
     turn.failures = result.ok ? 0 : failuresBefore + 1;
     turn.ticksLeft += periodTicks(turn.failures) - periodTicks(failuresBefore);
+    // What is out still was asked before this: it says nothing new.
+    if (result.ok) stop(turn);
     onResult(agent, result, failuresBefore);
   }
 
   #forget(agent: Agent): void {
-    this.#turns.get(agent)?.running?.abort(STOPPED);
+    const turn = this.#turns.get(agent);
+    if (turn !== undefined) stop(turn);
     this.#turns.delete(agent);
   }
+}
+
+/** Ends all that is out. */
+function stop(turn: Turn): void {
+  turn.running?.abort(STOPPED);
+  turn.running = undefined;
+  for (const asking of turn.beside) asking.abort(STOPPED);
 }

@@ -39,4 +39,32 @@ describe('startProbing() while a request is held', () => {
     await pass(2_000);
     assert.equal(probes.length, after, 'and no longer than that');
   });
+
+  it('is not kept by a probe that hangs from seeing that the engine answers the next', async () => {
+    const { probes, moods, agents, awaited, pass, outstanding } = probing({ a: 'hanging' });
+    await pass(250);
+    assert.equal(probes.length, 1, 'nobody waits');
+    awaited.isAny = true;
+    await pass(2_000);
+    assert.equal(probes.length, 9);
+    moods.set('a', 'up');
+    await pass(250);
+    assert.equal(agents[0]?.state, 'healthy');
+    assert.equal(outstanding(), 0, 'what hung says nothing any more');
+    awaited.isAny = false;
+    await pass(4_000);
+    assert.equal(agents[0]?.state, 'healthy');
+  });
+
+  it('has five probes out at most, and counts as failed only what has had its whole time', async () => {
+    const { moods, agents, awaited, pass, outstanding } = probing({ a: 'hanging' });
+    awaited.isAny = true;
+    await pass(3_750);
+    assert.deepEqual([outstanding(), agents[0]?.status.reason], [5, 'not probed yet']);
+    await pass(250);
+    assert.notEqual(agents[0]?.status.reason, 'not probed yet');
+    moods.set('a', 'down');
+    await pass(5_000);
+    assert.equal(outstanding(), 0);
+  });
 });

@@ -18,6 +18,7 @@ export function probing(initial: Readonly<Record<string, Mood>>) {
 
   const moods = new Map<string, Mood>();
   const probes: string[] = [];
+  let out = 0;
   const add = (id: string, mood: Mood, models = ['m']) => {
     moods.set(id, mood);
     return registry.add({
@@ -32,7 +33,10 @@ export function probing(initial: Readonly<Record<string, Mood>>) {
   const fetch: EngineFetch = (url, init) => {
     const { hostname } = new URL(url);
     probes.push(hostname);
-    return answer(moods.get(hostname), init.signal);
+    out += 1;
+    return answer(moods.get(hostname), init.signal).finally(() => {
+      out -= 1;
+    });
   };
   const agents = Object.entries(initial).map(([id, mood]) => add(id, mood));
   const awaited = { isAny: false };
@@ -45,7 +49,7 @@ export function probing(initial: Readonly<Record<string, Mood>>) {
       await settled();
     }
   };
-  return { timers, registry, changes, moods, probes, agents, awaited, add, stop, pass };
+  return { timers, registry, changes, moods, probes, agents, awaited, add, stop, pass, outstanding: () => out };
 }
 
 async function answer(mood: Mood | undefined, signal: AbortSignal | null | undefined): Promise<Response> {
