@@ -43,6 +43,7 @@ describe('WakeWebhook.call()', () => {
     await settled();
     const [{ url, init } = assert.fail()] = calls;
     assert.deepEqual([url, init.method, init.body], [URL_TEXT, 'POST', BODY]);
+    assert.equal(init.keepalive, false, 'on a connection of its own');
     assert.deepEqual(init.headers, {
       'content-type': 'application/json',
       'x-hivenet-signature': `sha256=${createHmac('sha256', SECRET).update(BODY).digest('hex')}`,
