@@ -99,8 +99,9 @@ describe('SeatQueue.hold()', () => {
     const { search, client } = ask('m');
     client.abort();
     queue.hold(search, (seat) => void turns.push(seat), { pass });
+    agent.take()?.();
     timers.advance(1_000);
-    assert.deepEqual(said.splice(0), ['give back']);
+    assert.deepEqual(said.splice(0), ['give back'], 'a slot of who is down is none');
     wake();
     timers.advance(1_000);
     assert.deepEqual([turns, agent.active, new Set(said.splice(0))], [[], 0, new Set(['ask'])]);
