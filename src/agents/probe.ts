@@ -12,8 +12,8 @@ import type { Timers } from './timers.ts';
 const TICK_MS = 250;
 /** Period of any other agent, in ticks: 5 s. */
 const TICKS_PER_PROBE = 20;
-/** How long one takes part that is sent while another is out: together with that one, at most five at a time. */
-export const BESIDE_TIMEOUT_MS = 1000;
+/** The time of one that is sent while another is out: together with that one, at most five at a time. */
+const BESIDE_TIMEOUT_MS = 1000;
 /** A probe that takes longer has failed. Below the period, so that a hanging engine is noticed after three of them. */
 export const PROBE_TIMEOUT_MS = 4000;
 

@@ -98,7 +98,7 @@ export class SeatQueue {
    */
   async take(search: SeatSearch, signal: AbortSignal): Promise<Seat | undefined> {
     // What is free while others wait, should a vacancy have gone unsaid, is theirs first.
-    if (this.#lines.size > 0) for (const agent of search.freeAgents()) this.#handOver(agent);
+    if (this.#lines.size > 0) this.offer(search);
     const choice = search.choose();
     if (choice !== 'full') return seatAt(choice);
     const isFull = queuedIn(this.#lines.get(keyOf(search))) >= this.#ports.depth;
@@ -121,6 +121,11 @@ export class SeatQueue {
     };
     const waiter = this.#add(search, { isHeld: true, leave, ...options });
     return { place: waiter.place, stop: () => this.#remove(waiter) };
+  }
+
+  /** Gives what is free for this search to those who wait, oldest first. */
+  offer(search: SeatSearch): void {
+    for (const agent of search.freeAgents()) this.#handOver(agent);
   }
 
   /** How many wait for a slot of each model that an agent lists. */
@@ -187,9 +192,7 @@ export class SeatQueue {
   }
 
   #askForPass({ search, pass }: Waiter): void {
-    pass?.ask(() => {
-      for (const agent of search.freeAgents()) this.#handOver(agent);
-    });
+    pass?.ask(() => this.offer(search));
   }
 
   /** Those in the lines that are meant, oldest first. */

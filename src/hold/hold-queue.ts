@@ -55,7 +55,7 @@ export interface HoldPorts extends ChoicePorts, HoldBounds {
   readonly requestTimeoutMs: number;
   /** Unix time, for those who are told since when. */
   readonly nowMs: NowMs;
-  readonly seats: Pick<SeatQueue, 'hold'>;
+  readonly seats: Pick<SeatQueue, 'hold' | 'offer'>;
   /** This site with the map held now; undefined: cross-site redirect is off. */
   readonly here: () => Here | undefined;
   readonly wake: WakePorts;
@@ -183,6 +183,8 @@ export class HoldQueue {
     };
     request.clientGone.addEventListener('abort', leave);
     this.#add(line, held);
+    // An agent may have come since it was decided that there is none.
+    this.#ports.seats.offer(choice);
     return promise;
   }
 

@@ -21,6 +21,14 @@ describe('HoldQueue.hold()', () => {
     assert.equal(agent.active, 0);
   });
 
+  it('has a slot at once that came free since the request was to be held', async () => {
+    const { ask, wake, timers } = holding();
+    const agent = wake(1);
+    const asked = ask('m');
+    await settled();
+    assert.deepEqual([endOf(asked), agent.active, timers.pending], ['ready', 1, 0]);
+  });
+
   it('lets 100 in to an agent of capacity 4 in the order of their arrival, never more than 4 at a time', async () => {
     const { ask, wake, holds } = holding();
     const all = Array.from({ length: 100 }, () => ask('m'));

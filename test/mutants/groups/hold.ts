@@ -35,6 +35,7 @@ const HOLD: readonly Mutant[] = mutantsOf('src/hold/hold-queue.ts', QUEUE_TESTS,
     '',
   ],
   'a second hold stands last in the line': ['place: request.since?.place', 'place: undefined'],
+  'an agent that came meanwhile is not seen': ['    this.#ports.seats.offer(choice);\n', ''],
   'gates are not waited for': ['      pass: request.room,\n', ''],
   'room stays with who has gone': ["        if (end.kind !== 'ready') request.room?.giveBack();\n", ''],
   'a model that has woken is not called for at once': ["        if (end.kind === 'ready') line.wake.woken();\n", ''],
@@ -70,10 +71,7 @@ const LINE: readonly Mutant[] = mutantsOf('src/dispatch/queue.ts', ['test/dispat
   'a slot goes to who has no pass, a second later': ["pass?.isGranted === false ? 'full' : ", ''],
   'a pass is asked for while nobody is there': ["if (agent.state === 'healthy') for", 'for'],
   'a pass is kept while nobody is there': ['    for (const { pass } of asleep) pass?.giveBack();\n', ''],
-  'who is granted a pass is forgotten': [
-    'for (const agent of search.freeAgents()) this.#handOver(agent);\n    });',
-    '});',
-  ],
+  'who is granted a pass is forgotten': ['pass?.ask(() => this.offer(search))', 'pass?.ask(() => undefined)'],
 });
 
 const SEAT: readonly Mutant[] = mutantsOf('src/dispatch/dispatch.ts', ['test/dispatch', 'test/http/hold.test.ts'], {
