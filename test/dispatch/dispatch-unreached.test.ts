@@ -31,6 +31,16 @@ describe('dispatch() of a request that may be decided again', () => {
     assert.equal((await asking).kind, 'unreached');
   });
 
+  it('does not when its client leaves while it waits for a slot', async () => {
+    const engine = await startEngine(json(200, {}));
+    const site = testSite([engine.url], { capacity: 1, queueDepth: 1 });
+    site.agents[0]?.take();
+    const asking = site.ask(MAY);
+    await settled();
+    site.client.abort();
+    assert.equal((await failureOf(asking))[0], 'client_gone');
+  });
+
   it('does not when it may not, when its client has left, or when an engine has had it', async () => {
     const dead = await deadUrl();
     assert.equal((await failureOf(testSite([dead]).ask({ mayDecideAgain: () => false })))[0], 'no_agents_available');

@@ -21,6 +21,20 @@ describe('HoldQueue.hold()', () => {
     assert.equal(agent.active, 0);
   });
 
+  it('has no time beside that of the hold before, and ends at once where that is over', async () => {
+    const { ask, timers, wakes } = holding();
+    timers.advance(130_000);
+    const [over, left] = [
+      ask('m', { since: { startedMs: 10_000, place: 1 } }),
+      ask('m', { since: { startedMs: 10_100, place: 2 } }),
+    ];
+    await settled();
+    assert.deepEqual([endOf(over), endOf(left), wakes.length], ['timeout', 'waits', 2]);
+    timers.advance(TICK_MS);
+    await settled();
+    assert.equal(endOf(left), 'timeout');
+  });
+
   it('has a slot at once that came free since the request was to be held', async () => {
     const { ask, wake, timers } = holding();
     const agent = wake(1);

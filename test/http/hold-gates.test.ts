@@ -137,6 +137,25 @@ describe('requests that are held before gates', () => {
     assert.equal(await outcomeOf(asking), '200');
   });
 
+  it('leave their place in the line for room when their time is over', async () => {
+    const { ask, held, wake, room, finish, runs, until, order, timers } = await gated('max_inflight: 1', 4);
+    const all = [ask()];
+    await held(1);
+    const late = ask(4, { ...bearer('key-1'), 'x-hivenet-max-wait': '1s' });
+    await held(2);
+    all.push(ask());
+    await held(3);
+    wake();
+    await runs(1);
+    timers.advance(1_000);
+    assert.equal(await outcomeOf(late), '503 no_agents_available');
+    finish();
+    await until(() => order.length === 2);
+    finish();
+    for (const asking of all) assert.equal(await outcomeOf(asking), '200');
+    assert.deepEqual([order, room()], [[0, 2], 0]);
+  });
+
   it('leave no room behind: out of time, gone, refused', async () => {
     const extraKeys = [{ id: 'limited', secret: 'sk-limited', owner: 'acme', quota: { tokens_per_day: 1 } }];
     const { ask, held, wake, room, finish, runs, timers, site } = await gated('max_inflight: 4', 1, { extraKeys });

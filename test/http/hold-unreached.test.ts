@@ -7,7 +7,7 @@ import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { placement, type TestRouterSettings } from '../support/test-router.ts';
 import { HERE, mapOf, SIBLING, sleeper, wakesAt } from './hold-fixture.ts';
 import { ASK, refusing, USED } from './limits-fixture.ts';
-import { CHAT_BODY, claimsOf, outcomeOf } from './redirect-fixture.ts';
+import { CHAT_BODY, claimsOf, errorOf, outcomeOf } from './redirect-fixture.ts';
 
 const ASLEEP = '503 no_agents_available';
 
@@ -63,6 +63,7 @@ describe('a request that finds the engine of a healthy agent gone', () => {
     const second = ask(undefined, bodyOf('second'));
     await held(2);
     timers.advance(6_000);
+    site.monotonicMs = site.nowMs + 1_000;
     let tries = 0;
     state.engine = (url, init) => {
       tries += 1;
@@ -77,7 +78,9 @@ describe('a request that finds the engine of a healthy agent gone', () => {
     };
     timers.advance(3_900);
     await held(2);
+    site.monotonicMs += 2_000;
     wake();
+    assert.equal((await first).headers.get('server-timing'), 'hold;dur=3000', 'both holds');
     assert.deepEqual([await outcomeOf(first), await outcomeOf(second)], ['200', '200']);
     assert.deepEqual([seen, tries], [['first', 'second'], 1]);
     assert.equal(site.ports.agents.get('agent-1')?.active, 0);
@@ -142,8 +145,10 @@ describe('a request that finds the engine of a healthy agent gone', () => {
   it('is the usual error where nobody holds it, with and without the feature (R-001)', async () => {
     for (const more of [{ hold: { defaultHoldMs: 0 } }, { siteId: '', map: undefined }]) {
       const { ask, site } = stopped(more, { requests_per_minute: 1 });
-      assert.equal(await outcomeOf(ask(ASK)), ASLEEP);
-      assert.equal(site.engineCalls.length, 1);
+      const { code, message } = await errorOf(await ask(ASK));
+      const said =
+        'siteId' in more ? 'No agent of the model "m" is available.' : 'No agent that serves the model "m" is healthy.';
+      assert.deepEqual([code, message, site.engineCalls.length], ['no_agents_available', said, 1]);
       assert.deepEqual([await outcomeOf(ask(ASK)), site.silence.at(-1)], [ASLEEP, 'end'], 'the request came back');
     }
   });

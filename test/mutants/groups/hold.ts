@@ -6,7 +6,7 @@ import { type Mutant, mutantsOf } from '../mutant.ts';
 const HTTP_TESTS = ['', '-changes', '-charge', '-gates', '-provider', '-unreached'].map(
   (part) => `test/http/hold${part}.test.ts`,
 );
-const QUEUE_TESTS = ['test/hold', 'test/http/hold.test.ts', 'test/http/hold-changes.test.ts'];
+const QUEUE_TESTS = ['test/hold', ...HTTP_TESTS];
 
 const BUDGET: readonly Mutant[] = mutantsOf('src/routing/hold-budget.ts', ['test/routing/hold-budget.test.ts'], {
   'what is not started from zero is held': ['placement?.scaleFromZero !== true', 'placement === undefined'],
@@ -125,7 +125,6 @@ const STAY: readonly Mutant[] = mutantsOf('src/http/stay-here.ts', HTTP_TESTS, {
 
 const SERVE: readonly Mutant[] = mutantsOf('src/http/serve-here.ts', HTTP_TESTS, {
   'the client is not told how long it waited': ['if (holdMs !== undefined) response', 'if (false) response'],
-  'a request is decided again while an agent is healthy': [' && !isAwake(ports, endpoint, asked.model)', ''],
   'what is decided again keeps its tokens': ['    dues.giveBack();\n', ''],
   'the room of who is refused is kept': ['    client.room?.giveBack();\n', ''],
 });
