@@ -16,7 +16,7 @@ export interface HoldRequest extends ChoosingRequest {
   /** As long as the client wants to wait; undefined: as long as it takes. */
   readonly maxWaitMs: number | undefined;
   readonly clientGone: AbortSignal;
-  /** What it needs beside a slot; undefined: nothing. */
+  /** What it needs beside a slot; undefined: nothing. Whoever holds the request gives it back. */
   readonly room?: Pass | undefined;
   /** Of the hold before, for a request that found no agent after it. */
   readonly since?: HoldStart | undefined;
@@ -174,7 +174,6 @@ export class HoldQueue {
       isQueued: false,
       end: (end) => {
         stopWaiting();
-        if (end.kind !== 'ready') request.room?.giveBack();
         request.clientGone.removeEventListener('abort', leave);
         if (end.kind === 'ready') line.wake.woken();
         this.#remove(line, held);

@@ -52,6 +52,7 @@ export async function holdHere(
   const room = measured && new HeldRoom(ports, arrival, asked, measured);
   const bodyBytes = ports.bodies.budget.setAside(record);
   const end = await wait(ports, arrival, asked, { gone, since, room, bytes: bodyBytes + copiedBytes(asked) });
+  if (end.kind !== 'ready') room?.giveBack();
   const heldMs = ports.monotonicMs() - startedMs;
   if (end.kind !== 'full') record.holdMs = (record.holdMs ?? 0) + heldMs;
   const { outcome, next } = sequelOf(end, ports, arrival, { ...waiting, ...asked });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { reading } from '../agents/readings.ts';
 import { bearer, type TestRouterSettings } from '../support/test-router.ts';
-import { sleeper } from './hold-fixture.ts';
+import { pushKey, sleeper } from './hold-fixture.ts';
 import { ASK } from './limits-fixture.ts';
 import { outcomeOf } from './redirect-fixture.ts';
 
@@ -154,6 +154,28 @@ describe('requests that are held before gates', () => {
     finish();
     for (const asking of all) assert.equal(await outcomeOf(asking), '200');
     assert.deepEqual([order, room()], [[0, 2], 0]);
+  });
+
+  it('leave that place also on their way to a provider, and their room when their key is revoked', async () => {
+    const accounts = [{ dialect: 'openai', baseUrl: 'https://provider.example', apiKey: 'sk-operator' }] as const;
+    const limits = 'max_inflight: 1\nfallback_provider: {engine: openai, model: target}';
+    const { ask, held, wake, room, finish, runs, timers, site } = await gated(limits, 4, { accounts });
+    const first = ask();
+    await held(1);
+    const late = ask(4, { ...bearer('key-1'), 'x-hivenet-max-wait': '1s' });
+    await held(2);
+    wake();
+    await runs(1);
+    timers.advance(1_000);
+    assert.equal(await outcomeOf(late), '429 concurrency_limit_exceeded', 'gates come before providers');
+    finish();
+    assert.deepEqual([await outcomeOf(first), room()], ['200', 0]);
+    site.ports.agents.get('agent-1')?.reportConnectionRefused();
+    const revoked = ask();
+    await held(1);
+    await pushKey(site, { enabled: false });
+    wake();
+    assert.deepEqual([await outcomeOf(revoked), room()], ['401 unauthorized', 0]);
   });
 
   it('leave no room behind: out of time, gone, refused', async () => {

@@ -37,7 +37,6 @@ const HOLD: readonly Mutant[] = mutantsOf('src/hold/hold-queue.ts', QUEUE_TESTS,
   'a second hold stands last in the line': ['place: request.since?.place', 'place: undefined'],
   'an agent that came meanwhile is not seen': ['    this.#ports.seats.offer(choice);\n', ''],
   'gates are not waited for': ['      pass: request.room,\n', ''],
-  'room stays with who has gone': ["        if (end.kind !== 'ready') request.room?.giveBack();\n", ''],
   'a model that has woken is not called for at once': ["        if (end.kind === 'ready') line.wake.woken();\n", ''],
   'an agent that was none makes the next wait a new one': ['since !== undefined', 'false'],
   'a new budget counts from the new map on': [
@@ -94,6 +93,8 @@ const HERE: readonly Mutant[] = mutantsOf('src/http/hold-here.ts', HTTP_TESTS, {
   'a held body keeps others out': ['ports.bodies.budget.setAside(record)', 'record.bodyBytes'],
   'a held body is forgotten': ['    ports.bodies.budget.takeBack(record, bodyBytes);\n', ''],
   'a second body is not counted': ['bytes: bodyBytes + copiedBytes(asked)', 'bytes: bodyBytes'],
+  'who goes to a provider waits for room': ["  if (end.kind !== 'ready') room?.giveBack();\n", ''],
+  'a revoked key keeps its room': ['  room?.giveBack();\n  if', '  if'],
   'a revoked key is its provider’s': ['if (hasLastResort) return revoked ?? {', 'if (hasLastResort) return {'],
   'an encoded body under an alias counts twice': ['received.encoding !== undefined || ', ''],
   'busy agents are said to sleep': [
