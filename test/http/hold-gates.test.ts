@@ -137,6 +137,19 @@ describe('requests that are held before gates', () => {
     assert.equal(await outcomeOf(asking), '200');
   });
 
+  it('have no room of before at the end of their time, which gate b3 judges as any other request', async () => {
+    const accounts = [{ dialect: 'openai', baseUrl: 'https://provider.example', apiKey: 'sk-operator' }] as const;
+    const limits = 'shed_if: {waiting_requests: {gt: 10}}\nfallback_provider: {engine: openai, model: target}';
+    const { ask, held, wake, timers, room, site } = await gated(limits, 4, { accounts });
+    site.ports.agents.get('agent-1')?.reportMetrics(reading({ waitingRequests: 11 }), site.nowMs);
+    const asking = ask();
+    await held(1);
+    wake();
+    assert.equal(room(), 1);
+    timers.advance(120_000);
+    assert.deepEqual([await outcomeOf(asking), room()], ['429 concurrency_limit_exceeded', 0]);
+  });
+
   it('leave their place in the line for room when their time is over', async () => {
     const { ask, held, wake, room, finish, runs, until, order, timers } = await gated('max_inflight: 1', 4);
     const all = [ask()];
