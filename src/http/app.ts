@@ -1,6 +1,7 @@
 // The whole HTTP surface on one screen: what every request passes, and which path leads where.
 
-import { Hono } from 'hono';
+import { type Context, type Handler, Hono, type Next } from 'hono';
+import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { type ErrorCode, RouterError } from '../errors.ts';
 import { ENDPOINTS } from '../routing/endpoint.ts';
 import type { Connection, Fetch } from '../runtime/runtime.ts';
@@ -63,7 +64,8 @@ function refuseHost(ports: RouterPorts, request: Request, connection: Connection
 }
 
 function createApp(ports: RouterPorts): Hono<RouterEnv> {
-  const app = new Hono<RouterEnv>();
+  // One expression finds every route. A route that it cannot hold throws here, where Hono's default would search a tree.
+  const app = new Hono<RouterEnv>({ router: new RegExpRouter() });
   app.use(recordRequest(ports));
   app.use('/v1/*', async (c, next) => {
     await next();
@@ -82,11 +84,12 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
   app.get('/admin/sibling-map', readSiblingMap(ports)).post(pushSiblingMap(ports)).all(only('GET, HEAD, POST'));
   app.get('/admin/api-keys', listKeys(ports)).all(only('GET, HEAD'));
   // Keys may have these two as IDs: only what such a key cannot be asked for is taken from it (api.md §2).
-  app.get('/admin/api-keys/version', readKeyVersion(ports));
-  app.post('/admin/api-keys/replace', replaceKeys(ports));
-  app.get('/admin/api-keys/:id', readKey(ports)).put(putKey(ports)).delete(deleteKey(ports));
-  app.all('/admin/api-keys/replace', only('GET, HEAD, POST, PUT, DELETE'));
-  app.all('/admin/api-keys/:id', only('GET, HEAD, PUT, DELETE'));
+  app
+    .get('/admin/api-keys/:id', insteadOfId('version', readKeyVersion(ports)), readKey(ports))
+    .post(insteadOfId('replace', replaceKeys(ports)))
+    .put(putKey(ports))
+    .delete(deleteKey(ports))
+    .all(insteadOfId('replace', only('GET, HEAD, POST, PUT, DELETE')), only('GET, HEAD, PUT, DELETE'));
   app.get('/admin/agents', listAgents(ports)).all(only('GET, HEAD'));
   app
     .get('/admin/agents/:id', readAgent(ports))
@@ -147,6 +150,16 @@ class MethodNotAllowed extends RouterError {
     super('method_not_allowed', `${method} is not allowed on this path: use ${allow}.`);
     this.allow = allow;
   }
+}
+
+/** What has a constant path where others have an ID. */
+function insteadOfId(id: string, handler: Handler<RouterEnv>): Handler<RouterEnv> {
+  return (c: Context<RouterEnv>, next: Next) => {
+    if (c.req.param('id') !== id) return next();
+    const { record } = c.var;
+    record.route = record.route.replace('{id}', id);
+    return handler(c, next);
+  };
 }
 
 /** 405 with `Allow` for a known path (E10). */
