@@ -6,7 +6,8 @@ SHELL := bash
 BIN := node_modules/.bin
 BUN := $(BIN)/bun
 BINARY := dist/hivenet-router
-BUILD_FLAGS := --compile --minify --bytecode --format=esm --sourcemap --production \
+# Split, so that the restart in src/runtime/bun-start.ts loads nothing but itself.
+BUILD_FLAGS := --compile --minify --bytecode --splitting --format=esm --sourcemap --production \
 	--no-compile-autoload-dotenv --no-compile-autoload-bunfig
 SOURCES := $(shell find src -name '*.ts') package.json
 CORE_TESTS := test/lib test/site test/redirect test/auth test/quota test/admission test/policy test/routing

@@ -1,15 +1,12 @@
-// Picks the command. `serve` is the default, so that a systemd unit needs the binary's path and nothing else.
+// Picks the command. `serve` is the default, so that a systemd unit needs the binary's path and nothing else. A command is
+// loaded once it is asked for: what the others need would cost every start of the router some milliseconds.
 
 import process from 'node:process';
 import packageJson from '../../package.json' with { type: 'json' };
 import { formatHelp } from '../config/help.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { runBench } from './bench.ts';
 import type { CommandOutput } from './command-output.ts';
 import { LineWriter } from './line-writer.ts';
-import { runMockEngine } from './mock-engine.ts';
-import { runServe } from './serve.ts';
-import { runState } from './state.ts';
 
 const stdout = new LineWriter(process.stdout);
 const stderr = new LineWriter(process.stderr);
@@ -22,9 +19,9 @@ const OUTPUT: CommandOutput = {
 /** Runs the command that `args` name and resolves with the exit code. */
 export async function runCommand(runtime: Runtime, args: readonly string[]): Promise<number> {
   const [first = 'serve', ...rest] = args;
-  if (first === 'mock-engine') return runMockEngine(rest, runtime, OUTPUT);
-  if (first === 'bench') return runBench(rest, runtime, OUTPUT);
-  if (first === 'state') return runState(rest, process.env, OUTPUT);
+  if (first === 'mock-engine') return (await import('./mock-engine.ts')).runMockEngine(rest, runtime, OUTPUT);
+  if (first === 'bench') return (await import('./bench.ts')).runBench(rest, runtime, OUTPUT);
+  if (first === 'state') return (await import('./state.ts')).runState(rest, process.env, OUTPUT);
   if (first === 'help') return print(formatHelp().trimEnd());
   if (first !== 'serve' && !first.startsWith('-')) {
     OUTPUT.complain(`Unknown command "${first}": use serve, bench, state or mock-engine (hivenet-router --help)`);
@@ -33,6 +30,7 @@ export async function runCommand(runtime: Runtime, args: readonly string[]): Pro
   const serveArgs = first === 'serve' ? rest : args;
   if (serveArgs.includes('--help') || serveArgs.includes('-h')) return print(formatHelp().trimEnd());
   if (serveArgs.includes('--version')) return print(`hivenet-router ${packageJson.version}`);
+  const { runServe } = await import('./serve.ts');
   return runServe(runtime, serveArgs, { ...OUTPUT, stdout, stderr, version: packageJson.version });
 }
 
