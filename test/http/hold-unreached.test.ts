@@ -70,7 +70,7 @@ describe('a request that finds the engine of a healthy agent gone', () => {
       return refusing(url, init);
     };
     wake();
-    for (let turn = 0; tries === 0 && turn < 1_000; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    while (tries === 0) await new Promise((resolve) => setImmediate(resolve));
     await held(2);
     state.engine = async (_url, init) => {
       seen.push(`${/"user":"(\w+)"/.exec(new TextDecoder().decode(init.body as Uint8Array<ArrayBuffer>))?.[1]}`);
