@@ -25,6 +25,7 @@ node_modules/.installed: package.json package-lock.json
 $(BINARY): node_modules/.installed $(SOURCES)
 	@mkdir -p dist
 	$(BUN) build $(BUILD_FLAGS) src/main.ts --outfile $(BINARY)
+	@rm -f dist/*.map # the binary has them
 
 build: $(BINARY) ## Compile dist/hivenet-router, one executable
 
