@@ -7,7 +7,7 @@ import type { StepFinding } from './plan.ts';
 export const FINDINGS_MAX_CHARACTERS = 2_000;
 
 /**
- * One line for log, audit and `explain`: `routing_policy: match.region=2 exclude_if.srtt=1 | any: capacity=3`. Each
+ * One line for the log: `routing_policy: match.region=2 exclude_if.srtt=1 | any: capacity=3`. Each
  * count is of agents, at the first gate that held them back. `no agents` when none has the model, `max_tries=3` when
  * that many tries failed. At most {@link FINDINGS_MAX_CHARACTERS}, and `…` where more would follow.
  */
