@@ -77,6 +77,17 @@ describe('requests that are held before gates', () => {
     });
   }
 
+  it('leave the room that they had when a limit of meanwhile refuses them', async () => {
+    const { ask, held, wake, site, room } = await gated('max_inflight: 4', 10);
+    const asking = outcomeOf(ask(1_000));
+    await held(1);
+    const policy = 'max_inflight: 4\nmax_input_tokens: 1\nrouting_policy: {strategy: least-loaded}';
+    assert.equal((await site.admin('PUT', '/admin/policy', policy)).status, 200);
+    wake();
+    assert.equal(await asking, '400 input_too_long');
+    assert.deepEqual([room(), site.ports.agents.get('agent-1')?.active], [0, 0]);
+  });
+
   it('are before newcomers, also while there is no slot for them yet', async () => {
     const { ask, held, wake, finish, runs, until, order } = await gated('max_inflight: 2', 1, { queueDepth: 10 });
     const all = [ask()];
