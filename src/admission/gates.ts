@@ -218,9 +218,9 @@ function giveBackInput(request: AdmissionRequest, { inputTokensPerMinute: limit 
   if (limit > 0) ports.inputRates.take(bucketOf(request), limit, -request.promptTokens, ports.monotonicMs());
 }
 
-/** Keys and models hold no NUL. */
-function bucketOf({ key, model }: AdmissionRequest): string {
-  return `${key.keyId}\0${model}`;
+/** A key's ID and a model may hold any character: the length tells where one ends and the other begins. */
+function bucketOf({ key: { keyId }, model }: AdmissionRequest): string {
+  return `${keyId.length}:${keyId}${model}`;
 }
 
 function rateRefusal(gate: Gate, limit: string, waitMs: number | undefined): GateRefusal {

@@ -173,6 +173,18 @@ describe('passGates()', () => {
     for (const other of [{}, { keyId: 'other' }, { model: 'other' }]) await grant({ tokens: 100, itpm: 100, ...other });
   });
 
+  it('keeps them apart whatever characters they hold', async () => {
+    const { grant } = gates(OPEN);
+    for (const other of [
+      { keyId: 'a\0b', model: 'c' },
+      { keyId: 'a', model: 'b\0c' },
+      { keyId: '1', model: '1:a' },
+      { keyId: '11', model: ':a' },
+    ]) {
+      await grant({ tokens: 100, itpm: 100, ...other });
+    }
+  });
+
   it('takes no input tokens for a request that the output rate refuses, and holds nothing', async () => {
     const { grant, refusal, ports } = gates(limited({ admitBudgetTokens: 1_000 }));
     const asking = { tokens: 60, itpm: 100, otpm: 60 };
