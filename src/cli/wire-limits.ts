@@ -39,16 +39,19 @@ export function limitPorts(
 
 /**
  * What the metrics show of the gates. Only generations pass them, so that other agents of a model do not count. A model that
- * no agent has holds no room: a request goes on to the provider, so that no client makes up a label (R-200).
+ * no agent has is left out: its requests, on their way to a provider, have room for a moment, and no client makes up a label
+ * (R-200).
  */
 export function heldRooms(
   { gates }: Pick<RouterPorts, 'gates'>,
   agents: AgentRegistry,
   policies: PolicyStore,
 ): readonly HeldRoom[] {
-  return gates.occupancy.held().map((room) => {
+  return gates.occupancy.held().flatMap((room) => {
+    const known = agents.serving(room.model, 'llm');
+    if (known.length === 0) return [];
     const { admitBudgetTokens: budgetTokens, maxInflight } = policies.policyFor(room.model).limits;
-    const replicas = agents.serving(room.model, 'llm').filter(({ state }) => state === 'healthy').length;
-    return { ...room, ...gates.occupancy.limitsOf({ replicas, budgetTokens, maxInflight }) };
+    const replicas = known.filter(({ state }) => state === 'healthy').length;
+    return [{ ...room, ...gates.occupancy.limitsOf({ replicas, budgetTokens, maxInflight }) }];
   });
 }

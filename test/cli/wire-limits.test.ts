@@ -55,4 +55,11 @@ describe('heldRooms()', () => {
     const room = { model: 'm', tokens: 7, requests: 1, tokensMax: 180, requestsMax: undefined };
     assert.deepEqual(heldRooms(ports, agents, policies), [room]);
   });
+
+  it('shows no model that only a client has named (R-200)', async () => {
+    const ports = limitPorts(configOf({}), new DailyBudgets(), new AbortController().signal);
+    const agents = registryOf([], { nowMs: () => 0, monotonicMs: () => 0 });
+    await entering(ports, 7);
+    assert.deepEqual(heldRooms(ports, agents, new PolicyStore()), []);
+  });
 });
