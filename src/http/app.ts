@@ -4,8 +4,9 @@ import { type Context, type Handler, Hono, type Next } from 'hono';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { type ErrorCode, RouterError } from '../errors.ts';
 import { ENDPOINTS } from '../routing/endpoint.ts';
-import type { Connection, Fetch } from '../runtime/runtime.ts';
+import type { Fetch } from '../runtime/runtime.ts';
 import { redactText } from '../telemetry/redact.ts';
+import type { RequestRecord } from '../telemetry/request-record.ts';
 import { adminOnly } from './admin/admin-only.ts';
 import { drainAgent, listAgents, pushAgent, readAgent, removeAgent, resumeAgent } from './admin/agents.ts';
 import { deleteKey, putKey, readKey } from './admin/api-key.ts';
@@ -24,12 +25,12 @@ import {
 import { streamRegistrations } from './admin/registration-stream.ts';
 import { readRoutingTable } from './admin/routing-table.ts';
 import { pushSiblingMap, readSiblingMap } from './admin/sibling-map.ts';
-import { allowAnyOrigin, preflightResponse } from './cors.ts';
+import { allowAnyOrigin, isForAnyOrigin, preflightResponse } from './cors.ts';
 import { liveness, readiness } from './health.ts';
 import { hasValidHost } from './host.ts';
 import { inferenceRoute } from './inference.ts';
 import { listModels, readModel } from './models.ts';
-import { completeRecord, logFailure, recordRequest, startRecord, UNMATCHED } from './record-request.ts';
+import { completeRecord, logFailure, noteRoute, startRecord } from './record-request.ts';
 import { adminError, type ErrorHeaders, errorResponse, statusOf, toRouterError, wireCodeOf } from './respond.ts';
 import type { RouterEnv, RouterPorts } from './router-ports.ts';
 
@@ -39,42 +40,37 @@ const PATH_SHOWN_MAX = 128;
 /** The application as the runtime serves it. */
 export function createFetch(ports: RouterPorts): Fetch {
   const app = createApp(ports);
-  // Before routing and before any URL parsing: with a bad Host the runtime's request URL is relative (D-49, R-217).
-  return (request, connection) => {
-    if (!hasValidHost(request)) return refuseHost(ports, request, connection);
-    const response = app.fetch(request, connection);
+  return async (request, connection) => {
+    const record = startRecord(ports, request, connection);
+    // Before routing and before any URL parsing: with a bad Host the runtime's request URL is relative (D-49, R-217).
+    const isRouted = hasValidHost(request);
+    const response = isRouted ? await app.fetch(request, { connection, record }) : refuseHost(record);
+    if (isForAnyOrigin(record.target)) allowAnyOrigin(response.headers);
+    completeRecord(ports, record, response);
     return request.method === 'HEAD' ? headOf(response) : response;
   };
 }
 
 /** Without the length that GET has, and without a body to count, a runtime would say 0 (RFC 9110 §8.6): a stream has none. */
-async function headOf(answer: Response | Promise<Response>): Promise<Response> {
-  const response = await answer;
+function headOf(response: Response): Response {
   if (response.headers.has('content-length')) return response;
   return new Response(new ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 }), response);
 }
 
-function refuseHost(ports: RouterPorts, request: Request, connection: Connection): Response {
-  const record = startRecord(ports, request, connection, UNMATCHED);
+function refuseHost(record: RequestRecord): Response {
   record.errorCode = wireCodeOf('request_invalid');
-  const response = errorResponse('request_invalid', 'The Host header is missing or is not host[:port].');
-  if (record.target.startsWith('/v1/')) allowAnyOrigin(response.headers);
-  completeRecord(ports, record, response);
-  return response;
+  return errorResponse('request_invalid', 'The Host header is missing or is not host[:port].');
 }
 
 function createApp(ports: RouterPorts): Hono<RouterEnv> {
   // One expression finds every route. A route that it cannot hold throws here, where Hono's default would search a tree.
   const app = new Hono<RouterEnv>({ router: new RegExpRouter() });
-  app.use(recordRequest(ports));
-  app.use('/v1/*', async (c, next) => {
-    await next();
-    allowAnyOrigin(c.res.headers);
-  });
+  for (const path of ['/v1/models/*', '/health/*', '/admin/*']) app.use(path, noteRoute);
   app.options('*', (c) => preflightResponse(c.req.raw));
   app.use('/admin/*', adminOnly(ports));
 
-  for (const endpoint of ENDPOINTS) app.post(endpoint.path, inferenceRoute(ports, endpoint)).all(only('POST'));
+  // One handler for all methods of a path, and no middleware: what is asked for most passes the least.
+  for (const endpoint of ENDPOINTS) app.all(endpoint.path, postOnly(endpoint.path, inferenceRoute(ports, endpoint)));
   app.get('/v1/models', listModels(ports)).all(only('GET, HEAD'));
   app.get('/v1/models/:id{.+}', readModel(ports)).all(only('GET, HEAD'));
 
@@ -113,13 +109,13 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
     .all(only('GET, HEAD, PUT, DELETE'));
 
   app.notFound((c) => {
-    c.var.record.errorCode = wireCodeOf('path_unknown');
+    c.env.record.errorCode = wireCodeOf('path_unknown');
     return refuse(c.req.path, 'path_unknown', `No such path: ${c.req.path.slice(0, PATH_SHOWN_MAX)}`);
   });
   app.onError((thrown, c) => {
     const error = toRouterError(thrown);
-    c.var.record.errorCode = wireCodeOf(error.code);
-    if (error.code === 'internal_error') logFailure(ports, c.var.record, error.cause);
+    c.env.record.errorCode = wireCodeOf(error.code);
+    if (error.code === 'internal_error') logFailure(ports, c.env.record, error.cause);
     return refuse(c.req.path, error.code, error.message, headersOf(error));
   });
   return app;
@@ -156,8 +152,17 @@ class MethodNotAllowed extends RouterError {
 function insteadOfId(id: string, handler: Handler<RouterEnv>): Handler<RouterEnv> {
   return (c: Context<RouterEnv>, next: Next) => {
     if (c.req.param('id') !== id) return next();
-    const { record } = c.var;
+    const { record } = c.env;
     record.route = record.route.replace('{id}', id);
+    return handler(c, next);
+  };
+}
+
+/** The one handler of a path: it notes the route itself. */
+function postOnly(route: string, handler: Handler<RouterEnv>): Handler<RouterEnv> {
+  return (c, next) => {
+    c.env.record.route = route;
+    if (c.req.method !== 'POST') throw new MethodNotAllowed(c.req.method, 'POST');
     return handler(c, next);
   };
 }

@@ -12,6 +12,11 @@ const EXPOSED = [
   'Server-Timing',
 ].join(', ');
 
+/** Whether a target, path and query, is `/v1` or below it. */
+export function isForAnyOrigin(target: string): boolean {
+  return target.startsWith('/v1') && (target.length === 3 || target[3] === '/' || target[3] === '?');
+}
+
 /** Marks an answer of `/v1/*` as readable from any origin. */
 export function allowAnyOrigin(headers: Headers): void {
   headers.set('access-control-allow-origin', '*');

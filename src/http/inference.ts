@@ -47,7 +47,7 @@ export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<
     const received = await readBody(ports.bodies, order);
     const admission = await admit(ports, arrival, entrance, { order, received });
     const wanted = await readWanted(ports, arrival, admission);
-    const client = { connection: c.env, gone: c.req.raw.signal };
+    const client = { connection: c.env.connection, gone: c.req.raw.signal };
     const charge = new RequestCharge(ports, arrival, { caller: admission.admitted.caller, model: wanted.model });
     try {
       // Without cross-site redirect as in the Go router: before anyone judges body and model (api.md T3).
@@ -68,7 +68,7 @@ export function inferenceRoute(ports: RouterPorts, endpoint: Endpoint): Handler<
 }
 
 function arrive(ports: RouterPorts, endpoint: Endpoint, c: Context<RouterEnv>): Arrival {
-  const { record } = c.var;
+  const { record } = c.env;
   return {
     endpoint,
     headers: c.req.raw.headers,
@@ -82,8 +82,8 @@ function arrive(ports: RouterPorts, endpoint: Endpoint, c: Context<RouterEnv>): 
 function bodyOrder(ports: RouterPorts, c: Context<RouterEnv>, entrance: Entrance): BodyOrder {
   return {
     request: c.req.raw,
-    connection: c.env,
-    share: c.var.record,
+    connection: c.env.connection,
+    share: c.env.record,
     maxBytes: ports.maxRequestBytes,
     isHashed: entrance.kind === 'token',
   };

@@ -44,6 +44,6 @@ export async function readFor(ports: RouterPorts, mayUse: MayUse, id: string): P
 function callerOf(ports: RouterPorts, c: Context<RouterEnv>): MayUse {
   const caller = authenticate(ports.auth, readCredentials(c.req.raw.headers, ''), ports.nowMs());
   if (caller === undefined) throw new RouterError('unauthorized', 'unauthorized');
-  c.var.record.keyId = caller.keyId;
+  c.env.record.keyId = caller.keyId;
   return (model) => mayUseModel(caller, model);
 }

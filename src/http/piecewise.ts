@@ -22,7 +22,7 @@ export async function piecewiseResponse(
   const first = await takePart(pieces, ports.turns);
   if (first.isLast) return jsonText(200, first.text);
   if (c.req.method === 'HEAD') return new Response(null, { headers: JSON_HEADERS });
-  const { record } = c.var;
+  const { record } = c.env;
   record.streaming = true;
   const end = (code?: ErrorCode, cause?: unknown): void => {
     if (code !== undefined) {
@@ -33,7 +33,7 @@ export async function piecewiseResponse(
     endRecord(ports, record);
   };
   const body = partsStream(first, () => takePart(pieces, ports.turns), end);
-  return new Response(cutWhenStalled(body, ports.stalls, c.env), { headers: JSON_HEADERS });
+  return new Response(cutWhenStalled(body, ports.stalls, c.env.connection), { headers: JSON_HEADERS });
 }
 
 interface Part {

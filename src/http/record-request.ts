@@ -1,6 +1,7 @@
-// The outermost middleware: gives each request its ID and its record, and ends the record once the last byte has left.
+// The way in and the way out of every request: it gets its ID and its record, and the record ends once the last byte has
+// left.
 
-import type { Context, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import { isUuid, uuidV4 } from '../lib/uuid.ts';
 import type { Connection } from '../runtime/runtime.ts';
@@ -14,29 +15,21 @@ import { sourceIp } from './source-ip.ts';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
 /** The metric label of a path that nothing serves. */
-export const UNMATCHED = 'unmatched';
-
-/** Gives every request its record, and every response the record's IDs. */
-export function recordRequest(ports: RouterPorts): MiddlewareHandler<RouterEnv> {
-  return async (c, next) => {
-    const record = startRecord(ports, c.req.raw, c.env, routeOf(c));
-    c.set('record', record);
-    await next();
-    completeRecord(ports, record, c.res);
-  };
-}
+const UNMATCHED = 'unmatched';
 
 /** A request has arrived. */
-export function startRecord(
-  ports: RouterPorts,
-  request: Request,
-  connection: Connection,
-  route: string,
-): RequestRecord {
-  const record = newRecord(ports, request, connection, route);
+export function startRecord(ports: RouterPorts, request: Request, connection: Connection): RequestRecord {
+  const record = newRecord(ports, request, connection);
   ports.active.begin();
   return record;
 }
+
+/** Middleware: the template of the path, as the metric names it, is that of the first route that it matches. */
+export const noteRoute: MiddlewareHandler<RouterEnv> = (c, next) => {
+  const route = matchedRoutes(c).find(({ path }) => !path.endsWith('*'));
+  if (route !== undefined) c.env.record.route = route.path.replace(/:(\w+)(?:\{.*\})?/, '{$1}');
+  return next();
+};
 
 /** Its response is there: `X-Request-ID` and `X-Client-Request-ID` are set, and unless it streams, it is over. */
 export function completeRecord(ports: RouterPorts, record: RequestRecord, response: Response): void {
@@ -70,7 +63,7 @@ export function logFailure(ports: RouterPorts, { requestId }: RequestRecord, cau
   ports.log.error('Request failed', { request_id: requestId, cause: describeError(cause) });
 }
 
-function newRecord(ports: RouterPorts, request: Request, connection: Connection, route: string): RequestRecord {
+function newRecord(ports: RouterPorts, request: Request, connection: Connection): RequestRecord {
   return {
     arrivedMs: ports.nowMs(),
     startedMs: ports.monotonicMs(),
@@ -78,7 +71,7 @@ function newRecord(ports: RouterPorts, request: Request, connection: Connection,
     target: targetOf(request.url),
     sourceIp: sourceIp(request.headers, connection.remoteAddress),
     ...requestIds(ports, request.headers),
-    route,
+    route: UNMATCHED,
     status: 0,
     errorCode: undefined,
     refusalReason: undefined,
@@ -122,10 +115,4 @@ function targetOf(url: string): string {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
   const end = url.indexOf('#');
   return start === -1 ? '/' : url.slice(start, end === -1 ? url.length : end);
-}
-
-/** The template of the path, as the metric names it, the first that it matches; only middleware matches an unknown path. */
-function routeOf(c: Context<RouterEnv>): string {
-  const route = matchedRoutes(c).find(({ path }) => !path.endsWith('*'));
-  return route === undefined ? UNMATCHED : route.path.replace(/:(\w+)(?:\{.*\})?/, '{$1}');
 }

@@ -101,8 +101,13 @@ export interface RouterPorts {
   readonly random: RandomBytes;
 }
 
-/** Hono's types for this application: the connection comes in as `env`, the record is made by the first middleware. */
+/** What comes with each request into the application: Hono hands it on as `env`. */
+export interface Visit {
+  readonly connection: Connection;
+  readonly record: RequestRecord;
+}
+
+/** Hono's types for this application. */
 export interface RouterEnv {
-  Bindings: Connection;
-  Variables: { record: RequestRecord };
+  Bindings: Visit;
 }

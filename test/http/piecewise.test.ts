@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { piecewiseResponse } from '../../src/http/piecewise.ts';
-import { recordRequest } from '../../src/http/record-request.ts';
+import { completeRecord, startRecord } from '../../src/http/record-request.ts';
 import type { RouterEnv } from '../../src/http/router-ports.ts';
+import { NO_CONNECTION } from '../support/no-connection.ts';
 import { createTestRouter, pauseAtEachStep, type TestRouter } from '../support/test-router.ts';
 
 /** Two of them fill a part. */
@@ -25,10 +26,12 @@ function* pieces(count: number, made: Made, failure?: Error): Generator<string, 
 /** The answer of a site that is asked for these pieces. */
 async function ask(site: TestRouter, all: Iterator<string>, method = 'GET'): Promise<Response> {
   const app = new Hono<RouterEnv>();
-  app.use(recordRequest(site.ports));
   app.get('/long', (c) => piecewiseResponse(site.ports, c, all));
-  const connection = { remoteAddress: '', allowSilence: () => undefined, endSilence: () => undefined };
-  return app.fetch(new Request('https://x/long', { method }), connection);
+  const request = new Request('https://x/long', { method });
+  const record = startRecord(site.ports, request, NO_CONNECTION);
+  const response = await app.fetch(request, { connection: NO_CONNECTION, record });
+  completeRecord(site.ports, record, response);
+  return response;
 }
 
 function lastLine(site: TestRouter): unknown[] {

@@ -18,8 +18,8 @@ export async function readAdminBody(
 ): Promise<Result<Uint8Array<ArrayBuffer>, Response>> {
   const order = {
     request: c.req.raw,
-    connection: c.env,
-    share: c.var.record,
+    connection: c.env.connection,
+    share: c.env.record,
     maxBytes,
     isHashed: false,
   };

@@ -15,7 +15,7 @@ export function adminOnly(ports: RouterPorts): MiddlewareHandler<RouterEnv> {
     }
     await next();
     // What is refused in the admins' simple form has no code on the wire; the access log says one all the same.
-    if (c.res.status >= 400) c.var.record.errorCode ??= wireCodeOf(codeOf(c.res.status));
+    if (c.res.status >= 400) c.env.record.errorCode ??= wireCodeOf(codeOf(c.res.status));
   };
 }
 

@@ -13,7 +13,7 @@ export function streamRegistrations(ports: RouterPorts): Handler<RouterEnv> {
   return (c) => {
     // HEAD comes as GET without a body: nobody would ever read, or leave.
     if (c.req.raw.method === 'HEAD') return new Response(null, { headers: HEADERS });
-    const { record } = c.var;
+    const { record } = c.env;
     const stream = ports.registrations.subscribe(() => endRecord(ports, record));
     if (stream === undefined) {
       return ports.isStopping()
