@@ -102,7 +102,7 @@ export interface RouterPorts {
 }
 
 /** What comes with each request into the application: Hono hands it on as `env`. */
-export interface Visit {
+interface Visit {
   readonly connection: Connection;
   readonly record: RequestRecord;
 }

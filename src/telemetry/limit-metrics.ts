@@ -2,7 +2,8 @@
 // `other`.
 
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { boundedLabels } from './bounded-labels.ts';
+import { Series } from './series.ts';
+import { SeriesCounter } from './series-metrics.ts';
 import { ANONYMOUS, UNSET } from './tenant-metrics.ts';
 
 /** Gates by the names of the Go router, the requests per minute of a key among them. */
@@ -39,25 +40,35 @@ export function limitMetrics(registers: Registry[], held: () => readonly HeldRoo
     labelNames: ['reason', 'model'],
     registers,
   });
-  const ofKey = boundedLabels(['tenant_id', 'key_id']);
-  const rateLimited = new Counter({
-    name: 'hivenet_tenant_rate_limited_total',
-    help: 'Requests beyond the requests per minute of their owner',
-    labelNames: ['tenant_id', 'key_id'],
-    registers,
-  });
-  const tokenLimited = new Counter({
-    name: 'hivenet_tenant_token_limited_total',
-    help: 'Requests beyond the tokens per day of their owner; always before they are dispatched',
-    labelNames: ['tenant_id', 'key_id', 'deployment_id', 'phase'],
-    registers,
-  });
+  const rateLimited = new Series(['tenant_id', 'key_id'], () => ({ count: 0 }));
+  new SeriesCounter(
+    {
+      name: 'hivenet_tenant_rate_limited_total',
+      help: 'Requests beyond the requests per minute of their owner',
+      registers,
+    },
+    rateLimited,
+    ({ count }) => count,
+  );
+  const tokenLimited = new Series(['tenant_id', 'key_id', 'deployment_id', 'phase'], () => ({ count: 0 }));
+  new SeriesCounter(
+    {
+      name: 'hivenet_tenant_token_limited_total',
+      help: 'Requests beyond the tokens per day of their owner; always before they are dispatched',
+      registers,
+    },
+    tokenLimited,
+    ({ count }) => count,
+  );
   roomGauges(registers, held);
-  const labelsOf = ({ tenant, keyId }: Limited) => ofKey({ tenant_id: tenant, key_id: keyId || ANONYMOUS });
   return {
     refused: (reason, model) => rejections.labels(reason, model).inc(),
-    rateLimited: (limited) => rateLimited.inc(labelsOf(limited)),
-    tokenLimited: (limited) => tokenLimited.inc({ ...labelsOf(limited), deployment_id: UNSET, phase: 'input' }),
+    rateLimited: ({ tenant, keyId }) => {
+      rateLimited.of([tenant, keyId || ANONYMOUS]).count += 1;
+    },
+    tokenLimited: ({ tenant, keyId }) => {
+      tokenLimited.of([tenant, keyId || ANONYMOUS, UNSET, 'input']).count += 1;
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 // Every metric the router exposes, by its public name. Labels come from closed sets or from the operator's own map
 // and settings, never from what a client sends.
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
 import { type AgentSeries, agentMetrics } from './agent-metrics.ts';
 import { type EngineSeries, engineGauges } from './engine-gauges.ts';
@@ -12,6 +12,8 @@ import { providerMetrics } from './provider-metrics.ts';
 import { type QueueDepth, queueMetrics } from './queue-metrics.ts';
 import type { RequestRecord } from './request-record.ts';
 import { routingMetrics } from './routing-metrics.ts';
+import { Series } from './series.ts';
+import { SeriesCounter, SeriesHistogram } from './series-metrics.ts';
 import { tenantMetrics } from './tenant-metrics.ts';
 
 /** Read at each scrape, because both change without a push. */
@@ -74,13 +76,15 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
   const registry = new Registry();
   const registers = [registry];
   buildInfo(registers, version);
-  const duration = new Histogram({
-    name: 'http_server_request_duration_seconds',
-    help: 'Time from request head to last byte',
-    labelNames: ['method', 'route', 'status_code'],
-    buckets: DURATION_BUCKETS,
-    registers,
-  });
+  const durations = new SeriesHistogram(
+    {
+      name: 'http_server_request_duration_seconds',
+      help: 'Time from request head to last byte',
+      buckets: DURATION_BUCKETS,
+      registers,
+    },
+    ['method', 'route', 'status_code'],
+  );
   scrapedGauge(
     registers,
     'http_server_active_requests',
@@ -110,7 +114,7 @@ export function createMetrics(sources: MetricSources, version: string): Metrics 
     redirect: redirect === undefined ? undefined : redirectMetrics(redirect, registers),
     hold: redirect === undefined ? undefined : holdMetrics(registers, sources.held),
     requestEnded: (record, seconds) => {
-      duration.labels(record.method, record.route, String(record.status)).observe(seconds);
+      durations.of([record.method, record.route, String(record.status)]).observe(seconds);
       countRouted(record);
       countTenants(record, seconds);
     },
@@ -145,12 +149,12 @@ function buildInfo(registers: Registry[], version: string): void {
 }
 
 function redirectMetrics(gauges: RedirectGauges, registers: Registry[]): RedirectMetrics {
-  const redirects = new Counter({
-    name: 'hivenet_redirects_total',
-    help: '307 responses written, by target site and hop',
-    labelNames: ['model', 'site', 'hop'],
-    registers,
-  });
+  const redirects = new Series(['model', 'site', 'hop'], () => ({ count: 0 }));
+  new SeriesCounter(
+    { name: 'hivenet_redirects_total', help: '307 responses written, by target site and hop', registers },
+    redirects,
+    ({ count }) => count,
+  );
   const rejections = new Counter({
     name: 'hivenet_redirect_rejections_total',
     help: 'Refused redirect tokens, by the first failing check',
@@ -169,7 +173,9 @@ function redirectMetrics(gauges: RedirectGauges, registers: Registry[]): Redirec
     gauges.areHintsExpired() ? 1 : 0,
   );
   return {
-    redirected: ({ model, site, hop }) => redirects.labels(model, site, String(hop)).inc(),
+    redirected: ({ model, site, hop }) => {
+      redirects.of([model, site, String(hop)]).count += 1;
+    },
     refused: (reason) => rejections.labels(reason).inc(),
   };
 }

@@ -1,6 +1,8 @@
 // What became of requests under their policies, and of the policies themselves (routing.md §24).
 
 import { Counter, type Registry } from 'prom-client';
+import { Series } from './series.ts';
+import { SeriesCounter } from './series-metrics.ts';
 
 export interface PolicyMetrics {
   /** An agent's answer was used; `isFallback`: it was not the primary step's. `model` is one that an agent here has. */
@@ -13,7 +15,13 @@ export interface PolicyMetrics {
 }
 
 export function policyMetrics(registers: Registry[]): PolicyMetrics {
-  const ofModel = (name: string, help: string) => new Counter({ name, help, labelNames: ['model'], registers });
+  const ofModel = (name: string, help: string) => {
+    const series = new Series(['model'], () => ({ count: 0 }));
+    new SeriesCounter({ name, help, registers }, series, ({ count }) => count);
+    return (model: string): void => {
+      series.of([model]).count += 1;
+    };
+  };
   const primary = ofModel('hivenet_policy_primary_routed_total', 'Requests that the primary step served');
   const fallback = ofModel('hivenet_policy_fallback_routed_total', 'Requests that a step of the fallback chain served');
   const provider = ofModel('hivenet_policy_provider_fallback_total', 'Requests that the fallback provider served');
@@ -25,9 +33,9 @@ export function policyMetrics(registers: Registry[]): PolicyMetrics {
     registers,
   });
   return {
-    routed: (model, isFallback) => (isFallback ? fallback : primary).labels(model).inc(),
-    providerUsed: (model) => provider.labels(model).inc(),
-    exhausted: (model) => exhausted.labels(model).inc(),
+    routed: (model, isFallback) => (isFallback ? fallback : primary)(model),
+    providerUsed: provider,
+    exhausted,
     reloaded: ({ trigger, result }) => reloads.labels(trigger, result).inc(),
   };
 }

@@ -1,9 +1,10 @@
 // What became of the requests that this site was to serve, by region, engine, model and tenant (routing.md §24). Each
 // counts once, where its record ends; what single tries came to is counted for each agent.
 
-import { Counter, type Registry } from 'prom-client';
-import { boundedLabels } from './bounded-labels.ts';
+import type { Registry } from 'prom-client';
 import type { RequestRecord } from './request-record.ts';
+import { Series } from './series.ts';
+import { SeriesCounter } from './series-metrics.ts';
 
 /** Names that operators gave, never what a client made up. */
 export interface RoutedLabels {
@@ -23,24 +24,31 @@ const LABELS = ['region', 'engine', 'model', 'tenant_id'] as const satisfies rea
  * before the answer or in the middle of it. Neither: redirects, a client's mistake, a client that left.
  */
 export function routingMetrics(registers: Registry[]): (record: RequestRecord) => void {
-  const routed = new Counter({
-    name: 'hivenet_routing_requests_routed_total',
-    help: 'Requests that an engine here, or the provider of the policy, answered to the end',
-    labelNames: LABELS,
-    registers,
-  });
-  const failed = new Counter({
-    name: 'hivenet_routing_requests_failed_total',
-    help: 'Requests for a model of this site that got no answer, or a broken one; each once, whatever was tried',
-    labelNames: LABELS,
-    registers,
-  });
-  const bounded = boundedLabels(LABELS);
+  const series = new Series(LABELS, () => ({ routed: 0, failed: 0 }));
+  new SeriesCounter(
+    {
+      name: 'hivenet_routing_requests_routed_total',
+      help: 'Requests that an engine here, or the provider of the policy, answered to the end',
+      registers,
+    },
+    series,
+    ({ routed }) => routed || undefined,
+  );
+  new SeriesCounter(
+    {
+      name: 'hivenet_routing_requests_failed_total',
+      help: 'Requests for a model of this site that got no answer, or a broken one; each once, whatever was tried',
+      registers,
+    },
+    series,
+    ({ failed }) => failed || undefined,
+  );
   return (record) => {
     const { routing } = record;
     const outcome = outcomeOf(record);
     if (routing === undefined || outcome === 'neither') return;
-    (outcome === 'routed' ? routed : failed).inc(bounded({ ...routing }));
+    const { region, engine, model, tenant_id: tenant } = routing;
+    series.of([region, engine, model, tenant])[outcome] += 1;
   };
 }
 

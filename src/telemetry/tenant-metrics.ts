@@ -1,10 +1,11 @@
 // What each owner's keys asked of this site, and got (routing.md §24). Each request counts once, where its record ends; one
 // that was redirected, or that no agent here could serve, is no request of this site's.
 
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { boundedLabels } from './bounded-labels.ts';
+import type { Registry } from 'prom-client';
 import type { RequestRecord } from './request-record.ts';
 import { outcomeOf } from './routing-metrics.ts';
+import { Series } from './series.ts';
+import { SeriesCounter, SeriesGauge, SeriesHistogram } from './series-metrics.ts';
 
 const LABELS = ['tenant_id', 'key_id', 'deployment_id', 'model'] as const;
 const KEY_LABELS = ['tenant_id', 'key_id', 'deployment_id'] as const;
@@ -18,57 +19,66 @@ const BUCKETS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
 export const ANONYMOUS = 'anonymous';
 export const UNSET = 'unset';
 
-type TenantLabels = Readonly<Record<(typeof LABELS)[number], string>>;
-
 /** Takes each ended record, and the seconds that it took. */
 export function tenantMetrics(registers: Registry[]): (record: RequestRecord, seconds: number) => void {
-  const counter = (name: string, help: string) => new Counter({ name, help, labelNames: LABELS, registers });
-  const succeeded = counter('hivenet_tenant_requests_success_total', 'Requests answered to the end');
-  const failed = counter('hivenet_tenant_requests_failed_total', 'Requests that got no answer, or a broken one');
-  const input = counter(
-    'hivenet_tenant_input_tokens_total',
-    'Tokens of prompts: as engines told them, of cut answers as charged',
+  const requests = new Series(LABELS, () => ({ routed: 0, failed: 0, inputTokens: 0, outputTokens: 0 }));
+  countRequests(registers, requests);
+  const keys = new Series(KEY_LABELS, () => ({ lastRequest: 0 }));
+  new SeriesGauge(
+    { name: 'hivenet_tenant_last_request_timestamp', help: 'When the last request came, Unix seconds', registers },
+    keys,
+    ({ lastRequest }) => lastRequest,
   );
-  const output = counter(
-    'hivenet_tenant_output_tokens_total',
-    'Tokens of answers: as engines told them, of cut ones as charged',
+  const durations = new SeriesHistogram(
+    {
+      name: 'hivenet_tenant_request_duration_seconds',
+      help: 'Time to the end of an answer, or to the first byte of a stream; of answers that came to their end',
+      buckets: BUCKETS,
+      registers,
+    },
+    LABELS,
+    HISTOGRAMS_MAX,
   );
-  const lastRequest = new Gauge({
-    name: 'hivenet_tenant_last_request_timestamp',
-    help: 'When the last request came, Unix seconds',
-    labelNames: KEY_LABELS,
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'hivenet_tenant_request_duration_seconds',
-    help: 'Time to the end of an answer, or to the first byte of a stream; of answers that came to their end',
-    labelNames: LABELS,
-    buckets: BUCKETS,
-    registers,
-  });
-  const [bounded, boundedKeys] = [boundedLabels(LABELS), boundedLabels(KEY_LABELS)];
-  const boundedDurations = boundedLabels(LABELS, HISTOGRAMS_MAX);
   return (record, seconds) => {
-    const labels = labelsOf(record);
-    if (labels === undefined) return;
-    const { model: _model, ...keyLabels } = labels;
-    lastRequest.set(boundedKeys(keyLabels), Math.floor(record.arrivedMs / 1_000));
-    input.inc(bounded(labels), record.inputTokens ?? 0);
-    output.inc(bounded(labels), record.outputTokens ?? 0);
+    const { routing, keyId, deploymentId = UNSET } = record;
+    if (routing === undefined) return;
+    const { tenant_id: tenant, model } = routing;
+    keys.of([tenant, keyId || ANONYMOUS, deploymentId]).lastRequest = Math.floor(record.arrivedMs / 1_000);
+    const labels = [tenant, keyId || ANONYMOUS, deploymentId, model] as const;
+    const figures = requests.of(labels);
+    figures.inputTokens += record.inputTokens ?? 0;
+    figures.outputTokens += record.outputTokens ?? 0;
     const outcome = outcomeOf(record);
-    if (outcome === 'failed') failed.inc(bounded(labels));
+    if (outcome !== 'neither') figures[outcome] += 1;
     if (outcome !== 'routed') return;
-    succeeded.inc(bounded(labels));
-    duration.observe(boundedDurations(labels), record.streaming ? (record.firstByteMs ?? 0) / 1_000 : seconds);
+    durations.of(labels).observe(record.streaming ? (record.firstByteMs ?? 0) / 1_000 : seconds);
   };
 }
 
-function labelsOf({ routing, keyId, deploymentId }: RequestRecord): TenantLabels | undefined {
-  if (routing === undefined) return undefined;
-  return {
-    tenant_id: routing.tenant_id,
-    key_id: keyId || ANONYMOUS,
-    deployment_id: deploymentId ?? UNSET,
-    model: routing.model,
-  };
+interface RequestFigures {
+  routed: number;
+  failed: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+function countRequests(registers: Registry[], series: Series<typeof LABELS, RequestFigures>): void {
+  const counter = (name: string, help: string, read: (figures: RequestFigures) => number | undefined) =>
+    new SeriesCounter({ name, help, registers }, series, read);
+  counter('hivenet_tenant_requests_success_total', 'Requests answered to the end', ({ routed }) => routed || undefined);
+  counter(
+    'hivenet_tenant_requests_failed_total',
+    'Requests that got no answer, or a broken one',
+    ({ failed }) => failed || undefined,
+  );
+  counter(
+    'hivenet_tenant_input_tokens_total',
+    'Tokens of prompts: as engines told them, of cut answers as charged',
+    ({ inputTokens }) => inputTokens,
+  );
+  counter(
+    'hivenet_tenant_output_tokens_total',
+    'Tokens of answers: as engines told them, of cut ones as charged',
+    ({ outputTokens }) => outputTokens,
+  );
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
-import { SERIES_MAX } from '../../src/telemetry/bounded-labels.ts';
 import type { RequestRecord } from '../../src/telemetry/request-record.ts';
 import { type RoutedLabels, routingMetrics } from '../../src/telemetry/routing-metrics.ts';
+import { SERIES_MAX } from '../../src/telemetry/series.ts';
 
 const ROUTING: RoutedLabels = { region: 'eu', engine: 'vllm', model: 'm', tenant_id: 'acme' };
 

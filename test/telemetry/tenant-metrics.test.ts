@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
-import { SERIES_MAX } from '../../src/telemetry/bounded-labels.ts';
 import type { RequestRecord } from '../../src/telemetry/request-record.ts';
+import { SERIES_MAX } from '../../src/telemetry/series.ts';
 import { HISTOGRAMS_MAX, tenantMetrics } from '../../src/telemetry/tenant-metrics.ts';
 
 const ROUTING = { region: 'eu', engine: 'vllm', model: 'm', tenant_id: 'acme' };
