@@ -52,7 +52,7 @@ export async function readBody(ports: BodyPorts, order: BodyOrder): Promise<Rece
   const wholeMax = order.isHashed ? HASHED_WHOLE_MAX_BYTES : WHOLE_MAX_BYTES;
   const isWhole = declared !== undefined && declared <= wholeMax;
   // The deadline is ours: the runtime's idle timeout would end a silent body without a word.
-  connection.allowSilence();
+  connection.allowSilence(ports.timeoutMs);
   try {
     if (isWhole) return new ReceivedBody(await readWhole(ports, order, declared), encoding);
     const { bytes, sha256 } = await readChunks(ports, order, declared);
@@ -113,14 +113,18 @@ async function readChunks(ports: BodyPorts, order: BodyOrder, declared: number |
 }
 
 /** What `reading` resolves to, unless the deadline comes first: then `body_timeout`. Leaves no timer behind. */
-async function inTime<Value>({ timers, timeoutMs }: BodyPorts, reading: Promise<Value>): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const cancelDeadline = timers.after(timeoutMs, () => reject(tooLate(timeoutMs)));
-  try {
-    return await Promise.race([reading, late]);
-  } finally {
-    cancelDeadline();
-  }
+function inTime<Value>({ timers, timeoutMs }: BodyPorts, reading: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const cancelDeadline = timers.after(timeoutMs, () => reject(tooLate(timeoutMs)));
+    const settle = <Outcome>(tell: (outcome: Outcome) => void, outcome: Outcome): void => {
+      cancelDeadline();
+      tell(outcome);
+    };
+    reading.then(
+      (value) => settle(resolve, value),
+      (error) => settle(reject, error),
+    );
+  });
 }
 
 function limits({ budget }: BodyPorts, { share, maxBytes }: BodyOrder) {

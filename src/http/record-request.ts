@@ -69,7 +69,7 @@ function newRecord(ports: RouterPorts, request: Request, connection: Connection)
     startedMs: ports.monotonicMs(),
     method: METHODS.has(request.method) ? request.method : 'OTHER',
     target: targetOf(request.url),
-    sourceIp: sourceIp(request.headers, connection.remoteAddress),
+    sourceIp: sourceIp(request.headers, connection),
     ...requestIds(ports, request.headers),
     route: UNMATCHED,
     status: 0,

@@ -2,19 +2,30 @@
 // client: for logs only, never for a decision (api.md, 16.4 and T31).
 
 import { isIP } from 'node:net';
+import type { Connection } from '../runtime/runtime.ts';
+
+/** How a socket for both IP versions writes an IPv4 address. */
+const MAPPED = '::ffff:';
 
 /**
  * The leftmost entry of `X-Forwarded-For` when every entry is an IP address, else `X-Real-IP` when it is one, else the
  * peer's own address, an IPv4 one without the mapping of a socket for both IP versions.
  */
-export function sourceIp(headers: Headers, peer: string): string {
-  const forwarded =
-    headers
-      .get('x-forwarded-for')
-      ?.split(',')
-      .map((entry) => entry.trim()) ?? [];
-  const [first] = forwarded;
-  if (first !== undefined && forwarded.every((entry) => isIP(entry) !== 0)) return first;
-  const real = headers.get('x-real-ip')?.trim() ?? '';
-  return real === '' || isIP(real) === 0 ? peer.replace(/^::ffff:/, '') : real;
+export function sourceIp(headers: Headers, connection: Pick<Connection, 'remoteAddress'>): string {
+  return firstForwarded(headers.get('x-forwarded-for')) ?? addressIn(headers.get('x-real-ip')) ?? peerOf(connection);
+}
+
+function firstForwarded(header: string | null): string | undefined {
+  const entries = header?.split(',').map((entry) => entry.trim());
+  return entries?.every((entry) => isIP(entry) !== 0) ? entries[0] : undefined;
+}
+
+function addressIn(header: string | null): string | undefined {
+  const text = header?.trim();
+  return text !== undefined && isIP(text) !== 0 ? text : undefined;
+}
+
+/** Asking for it is a system call. */
+function peerOf({ remoteAddress }: Pick<Connection, 'remoteAddress'>): string {
+  return remoteAddress.startsWith(MAPPED) ? remoteAddress.slice(MAPPED.length) : remoteAddress;
 }

@@ -12,6 +12,9 @@ import type { Connection, Listener, ListenSettings, TlsIdentity } from './runtim
  */
 const IDLE_SECONDS = 120;
 
+/** Silences no longer than this the idle timeout lets pass: it starts anew with each byte, and its clock is a coarse one. */
+const SILENCE_PASSED_MS = 60_000;
+
 /** How often a stopping listener is asked for its requests; Bun has no event for it. */
 const STOP_POLL_MS = 20;
 
@@ -91,7 +94,7 @@ export class BunListener implements Listener {
       idleTimeout: IDLE_SECONDS,
       maxRequestBodySize: maxBodyBytes,
       fetch: (request: Request, server: BunServer) => {
-        const answer = fetch(request, connectionOf(request, server));
+        const answer = fetch(request, new BunConnection(request, server));
         return server === this.#current ? answer : closing(answer);
       },
     });
@@ -142,15 +145,35 @@ function noRequestLeft(server: BunServer): Promise<void> {
   });
 }
 
-function connectionOf(request: Request, server: BunServer): Connection {
-  return {
-    get remoteAddress() {
-      return server.requestIP(request)?.address ?? '';
-    },
-    allowSilence: () => server.timeout(request, 0),
-    endSilence: () => server.timeout(request, IDLE_SECONDS),
-    closeSoon: () => server.timeout(request, 1),
-  };
+class BunConnection implements Connection {
+  readonly #request: Request;
+  readonly #server: BunServer;
+  #isSilenceAllowed = false;
+
+  constructor(request: Request, server: BunServer) {
+    this.#request = request;
+    this.#server = server;
+  }
+
+  get remoteAddress(): string {
+    return this.#server.requestIP(this.#request)?.address ?? '';
+  }
+
+  allowSilence(untilMs = Number.POSITIVE_INFINITY): void {
+    if (untilMs <= SILENCE_PASSED_MS) return;
+    this.#isSilenceAllowed = true;
+    this.#server.timeout(this.#request, 0);
+  }
+
+  endSilence(): void {
+    if (!this.#isSilenceAllowed) return;
+    this.#isSilenceAllowed = false;
+    this.#server.timeout(this.#request, IDLE_SECONDS);
+  }
+
+  closeSoon(): void {
+    this.#server.timeout(this.#request, 1);
+  }
 }
 
 function urlHost(hostname: string | undefined): string {

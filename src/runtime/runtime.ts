@@ -12,10 +12,11 @@ export interface Connection {
   /** IP address of the peer, without port; empty when the runtime cannot tell. */
   readonly remoteAddress: string;
   /**
-   * Holds the runtime's idle timeout off: while a body is read and while an engine works, which both end by a deadline of
-   * the router's. It holds for the connection, so that whoever asks for it ends it.
+   * Holds the runtime's idle timeout off, where that could come before `untilMs` from now have passed, when the router has
+   * a deadline of its own: while a body is read, and without a number while an engine works. It holds for the connection,
+   * so that whoever asks for it ends it.
    */
-  allowSilence(): void;
+  allowSilence(untilMs?: number): void;
   /** Arms the idle timeout again: when the body has ended, and before the last byte of the answer. */
   endSilence(): void;
   /** Closes the connection within seconds unless the client takes what was sent: the answer has been broken off. */

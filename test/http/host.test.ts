@@ -35,6 +35,7 @@ const REFUSED = [
 ];
 const ACCEPTED = [
   'a',
+  '99999',
   'a.example.com',
   'A.Example.COM:8443',
   'a:0',

@@ -13,11 +13,12 @@ const CASES: readonly (readonly [string, Record<string, string>, string])[] = [
 
 describe('sourceIp()', () => {
   for (const [what, headers, expected] of CASES) {
-    it(`is ${what} (api.md 16.4)`, () => assert.equal(sourceIp(new Headers(headers), '192.0.2.1'), expected));
+    it(`is ${what} (api.md 16.4)`, () =>
+      assert.equal(sourceIp(new Headers(headers), { remoteAddress: '192.0.2.1' }), expected));
   }
 
   it('shows an IPv4 peer without its mapping', () => {
-    assert.equal(sourceIp(new Headers(), '::ffff:192.0.2.1'), '192.0.2.1');
-    assert.equal(sourceIp(new Headers(), '2001:db8::1'), '2001:db8::1');
+    assert.equal(sourceIp(new Headers(), { remoteAddress: '::ffff:192.0.2.1' }), '192.0.2.1');
+    assert.equal(sourceIp(new Headers(), { remoteAddress: '2001:db8::1' }), '2001:db8::1');
   });
 });
