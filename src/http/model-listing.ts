@@ -107,7 +107,7 @@ async function placedInScope({ redirect, turns }: RouterPorts, map: SiblingMap):
   if (redirect === undefined) return new Map();
   const held = placedByMap.get(map);
   if (held !== undefined) return held;
-  const placed = turns.complete(listPlaced(map, redirect.siteId));
+  const placed = Promise.resolve(turns.complete(listPlaced(map, redirect.siteId)));
   placedByMap.set(map, placed);
   // One failure must not stand for as long as the map.
   placed.catch(() => placedByMap.delete(map));

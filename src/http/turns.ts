@@ -17,11 +17,17 @@ export class Turns {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** The outcome of `steps`, taken turn by turn. */
-  async complete<Value>(steps: Steps<Value>): Promise<Value> {
-    for (let step = steps.next(); ; step = steps.next()) {
-      if (step.done === true) return step.value;
+  /** The outcome of `steps`, taken turn by turn; at once where the first is the last. */
+  complete<Value>(steps: Steps<Value>): Value | Promise<Value> {
+    const first = steps.next();
+    return first.done === true ? first.value : this.#goOn(steps);
+  }
+
+  async #goOn<Value>(steps: Steps<Value>): Promise<Value> {
+    for (;;) {
       await this.pause();
+      const step = steps.next();
+      if (step.done === true) return step.value;
     }
   }
 

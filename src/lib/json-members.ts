@@ -3,7 +3,7 @@
 // gigabyte. Apart from strict-json.ts, which reads values; here each byte is looked at once, and any byte can be the last
 // one before a pause.
 
-import { Buffer } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import { escapeEnd, isBlank, literalEnd, numberEnd, plainEnd } from './json-bytes.ts';
 import { BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END, COLON, COMMA, QUOTE } from './json-marks.ts';
 import { JsonTokens } from './json-tokens.ts';
@@ -49,7 +49,9 @@ export function* scanMembers(
   name: string,
   sliceBytes: number = SLICE_BYTES,
 ): Steps<Result<ScannedJson, JsonFlaw>> {
-  if ((yield* findInvalidUtf8(bytes, sliceBytes)) !== undefined) return fault('not_utf8');
+  const isOneSlice = bytes.length <= sliceBytes;
+  const isText = isOneSlice ? isUtf8(bytes) : (yield* findInvalidUtf8(bytes, sliceBytes)) === undefined;
+  if (!isText) return fault('not_utf8');
   const scan = new MemberScan(bytes, name);
   for (let end = sliceBytes; scan.readTo(Math.min(end, bytes.length)) && end < bytes.length; end += sliceBytes) yield;
   return scan.outcome;
@@ -69,9 +71,8 @@ class MemberScan {
   readonly #json: Buffer;
   readonly #name: string;
   readonly #nameBytes: Uint8Array;
-  /** What closes each array and object that is open, and how many are. */
-  readonly #closing = new Uint8Array(DEPTH_MAX);
-  #depth = 0;
+  /** What closes each array and object that is open. */
+  readonly #closing: number[] = [];
   #at = 0;
   #expected: Expected = 'value';
   /** The opening quote of the string that is being read, -1 outside of strings. */
@@ -111,12 +112,13 @@ class MemberScan {
     else if (byte === QUOTE && (expected === 'name' || expected === 'name or end')) this.#beginString();
     else if (byte === COLON && expected === 'colon') this.#step('value');
     else if (byte === COMMA && expected === 'comma or end') this.#step(this.#isInObject() ? 'name' : 'value');
-    else if (expected.endsWith('or end')) this.#close(byte);
+    else if (expected === 'comma or end' || expected === 'name or end' || expected === 'value or end')
+      this.#close(byte);
     else this.#flaw = 'not_json';
   }
 
   #isInObject(): boolean {
-    return this.#closing[this.#depth - 1] === BRACE_END;
+    return this.#closing.at(-1) === BRACE_END;
   }
 
   #step(expected: Expected): void {
@@ -125,7 +127,7 @@ class MemberScan {
   }
 
   #beginValue(byte: number | undefined): void {
-    if (this.#depth === 1) this.#valueAt = this.#at;
+    if (this.#closing.length === 1) this.#valueAt = this.#at;
     if (byte === QUOTE) this.#beginString();
     else if (byte === BRACE) this.#open(BRACE_END, 'name or end');
     else if (byte === BRACKET) this.#open(BRACKET_END, 'value or end');
@@ -137,23 +139,21 @@ class MemberScan {
   }
 
   #open(closing: number, expected: Expected): void {
-    if (this.#depth === 0) this.#isObject = closing === BRACE_END;
-    if (this.#depth === DEPTH_MAX) this.#flaw = 'too_deep';
-    this.#closing[this.#depth] = closing;
-    this.#depth += 1;
+    if (this.#closing.length === 0) this.#isObject = closing === BRACE_END;
+    if (this.#closing.length === DEPTH_MAX) this.#flaw = 'too_deep';
+    this.#closing.push(closing);
     this.#step(expected);
   }
 
   #close(byte: number | undefined): void {
-    if (byte !== this.#closing[this.#depth - 1]) this.#flaw = 'not_json';
-    this.#depth -= 1;
+    if (byte !== this.#closing.pop()) this.#flaw = 'not_json';
     this.#endValue(this.#at + 1);
   }
 
   #endValue(end: number): void {
     this.#at = end;
-    this.#expected = this.#depth === 0 ? 'nothing' : 'comma or end';
-    if (this.#depth !== 1 || !this.#isNamed) return;
+    this.#expected = this.#closing.length === 0 ? 'nothing' : 'comma or end';
+    if (this.#closing.length !== 1 || !this.#isNamed) return;
     this.#isNamed = false;
     this.#spans[Math.min(this.#spans.length, 1)] = { start: this.#valueAt, end };
   }
@@ -183,7 +183,7 @@ class MemberScan {
     this.#stringAt = -1;
     if (this.#expected === 'value' || this.#expected === 'value or end') this.#endValue(end);
     else {
-      if (this.#depth === 1) this.#isNamed = this.#isAskedName(start, end);
+      if (this.#closing.length === 1) this.#isNamed = this.#isAskedName(start, end);
       this.#at = end;
       this.#expected = 'colon';
     }
@@ -191,10 +191,19 @@ class MemberScan {
 
   /** Names are given with their quotes. */
   #isAskedName(start: number, end: number): boolean {
-    if (end - start - 2 > this.#nameBytes.length * ESCAPED_BYTES) return false;
-    const raw = this.#json.subarray(start + 1, end - 1);
-    if (!raw.includes(BACKSLASH)) return raw.equals(this.#nameBytes);
+    const length = end - start - 2;
+    if (length > this.#nameBytes.length * ESCAPED_BYTES) return false;
+    let same = 0;
+    while (same < length && isSame(this.#json[start + 1 + same], this.#nameBytes[same])) same += 1;
+    if (same === length) return length === this.#nameBytes.length;
+    // Where they part there may be an escape, and nothing else that could still make them one.
+    if (this.#json[start + 1 + same] !== BACKSLASH) return false;
     const quoted = this.#json.subarray(start, end);
     return new JsonTokens(quoted, { tokenLength: quoted.length, sliceLength: 1 }).readString() === this.#name;
   }
+}
+
+/** A backslash is no byte of a name, but begins one. */
+function isSame(byte: number | undefined, named: number | undefined): boolean {
+  return byte === named && byte !== BACKSLASH;
 }

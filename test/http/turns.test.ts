@@ -46,7 +46,7 @@ describe('Turns', () => {
     const work = () => {
       time.ms += 2;
     };
-    const turned = await turnsUntil(turns.complete(countTo(60, work)));
+    const turned = await turnsUntil(Promise.resolve(turns.complete(countTo(60, work))));
     assert.ok(turned >= 15, `${turned} turns for 120 ms of work`);
   });
 
@@ -71,7 +71,7 @@ describe('Turns', () => {
     const failing = (): void => {
       throw new Error('a bug');
     };
-    await assert.rejects(turns.complete(countTo(1, failing)), /a bug/);
+    await assert.rejects(async () => turns.complete(countTo(1, failing)), /a bug/);
     assert.equal(await turns.complete(countTo(1, () => undefined)), 1);
   });
 });
