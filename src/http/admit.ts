@@ -16,13 +16,17 @@ export interface Admission {
  * The body is decoded before its token is used up, so that a bomb costs no token (D-37); but a body that the token was
  * not issued for is first of all a refused token (D-36). Throws as `refuseBody`, `readContent` and `finishEntrance` do.
  */
-export async function admit(
+export function admit(
   ports: RouterPorts,
   arrival: Arrival,
   entrance: Entrance,
   { order, received }: { readonly order: BodyOrder; readonly received: ReceivedBody },
-): Promise<Admission> {
+): Admission | Promise<Admission> {
   const refused = refuseBody(ports, arrival, entrance, received);
-  const content = await readContent(ports.bodies, order, received);
-  return { admitted: refused ?? finishEntrance(ports, arrival, entrance), content };
+  const finish = (content: Uint8Array<ArrayBuffer>): Admission => ({
+    admitted: refused ?? finishEntrance(ports, arrival, entrance),
+    content,
+  });
+  const content = readContent(ports.bodies, order, received);
+  return content instanceof Promise ? content.then(finish) : finish(content);
 }

@@ -6,7 +6,7 @@ import type { Timers } from '../agents/timers.ts';
 import { RouterError } from '../errors.ts';
 import type { Connection } from '../runtime/runtime.ts';
 import type { BodyBudget, BodyShare } from './body-budget.ts';
-import { decode, readContentEncoding } from './content-encoding.ts';
+import { type ContentEncoding, decode, readContentEncoding } from './content-encoding.ts';
 import { readContentLength } from './content-length.ts';
 import { DeclaredBuffer } from './declared-buffer.ts';
 import { GrowingBuffer, tooLarge } from './growing-buffer.ts';
@@ -66,13 +66,21 @@ export async function readBody(ports: BodyPorts, order: BodyOrder): Promise<Rece
   }
 }
 
-/** What the body says: the received bytes, or what they decode to. Throws as {@link readBody} does. */
-export async function readContent(
+/** What the body says: the received bytes, or a promise of what they decode to. Throws as {@link readBody} does. */
+export function readContent(
   ports: BodyPorts,
   order: BodyOrder,
   { bytes, encoding }: ReceivedBody,
+): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>> {
+  return encoding === undefined ? bytes : decoded(ports, order, bytes, encoding);
+}
+
+async function decoded(
+  ports: BodyPorts,
+  order: BodyOrder,
+  bytes: Uint8Array<ArrayBuffer>,
+  encoding: ContentEncoding,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (encoding === undefined) return bytes;
   const buffer = new GrowingBuffer(FIRST_BYTES, limits(ports, order));
   await decode(bytes, encoding, (chunk) => buffer.append(chunk));
   return buffer.content;

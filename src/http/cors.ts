@@ -17,10 +17,16 @@ export function isForAnyOrigin(target: string): boolean {
   return target.startsWith('/v1') && (target.length === 3 || target[3] === '/' || target[3] === '?');
 }
 
-/** Marks an answer of `/v1/*` as readable from any origin. */
+/** What marks an answer of `/v1/*` as readable from any origin. */
+export const ANY_ORIGIN = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED,
+} as const;
+
+/** Marks an answer that was not made with {@link ANY_ORIGIN}. No answer has such headers of anybody else's. */
 export function allowAnyOrigin(headers: Headers): void {
-  headers.set('access-control-allow-origin', '*');
-  headers.set('access-control-expose-headers', EXPOSED);
+  if (headers.has('access-control-allow-origin')) return;
+  for (const [name, value] of Object.entries(ANY_ORIGIN)) headers.set(name, value);
 }
 
 /** The answer to `OPTIONS` on any path: without authentication, and without touching a token (E3). */

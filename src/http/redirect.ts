@@ -9,16 +9,26 @@ import { nextClaims } from '../redirect/next-hop.ts';
 import { mintToken } from '../redirect/token.ts';
 import type { RedirectDecision } from '../routing/decide-route.ts';
 import type { Site } from '../site/site.ts';
+import { ANY_ORIGIN } from './cors.ts';
 import type { Admitted, Arrival } from './entrance.ts';
 import type { ReceivedBody } from './received-body.ts';
-import { errorBody, jsonResponse } from './respond.ts';
+import { errorBody, JSON_HEADERS } from './respond.ts';
 import type { RedirectSite, RouterPorts } from './router-ports.ts';
+
+/** To be copied as a whole, which costs less than to check each name and value anew. */
+const REDIRECT_HEADERS = new Headers({
+  ...JSON_HEADERS,
+  ...ANY_ORIGIN,
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+});
 
 /** Longest Location; clients and proxies cut headers beyond (R-222). */
 const LOCATION_MAX = 4096;
 /** Characters of an overlong key ID that the warning repeats. */
 const KEY_ID_SHOWN_MAX = 64;
-const LOCATION_FORM = /^[\x21-\x7e]+$/;
+/** What a query must be made of: all else in a Location is, by the rules of map and token. */
+const QUERY_FORM = /^[\x21-\x7e]*$/;
 
 /** One redirect that was decided: for whom, of which model, with which bytes. */
 export interface RedirectOrder {
@@ -50,11 +60,10 @@ export function redirectResponse(
   arrival.record.redirectSite = target;
   arrival.record.originSite = claims.origin;
   arrival.record.hop = hop;
-  return jsonResponse(307, redirectBody(order.decision.target, claims), {
-    location,
-    'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
-  });
+  const body = JSON.stringify(redirectBody(order.decision.target, claims));
+  const response = new Response(body, { status: 307, headers: REDIRECT_HEADERS });
+  response.headers.set('location', location);
+  return response;
 }
 
 /** A second redirect carries the first router's IDs and hash on: the record and the claims hold them (R-089). */
@@ -86,10 +95,19 @@ function claimsOf(
 
 /** Never from `Host`, the scheme of this request or its target: only from the map and from constants (R-077). */
 function locationOf(site: Site, arrival: Arrival, token: string): string | undefined {
-  const kept = queryParts(splitTarget(arrival.record.target).query).filter((part) => part.name !== 'rt');
-  const query = [...kept.map((part) => part.raw), `rt=${token}`].join('&');
-  const location = `${site.url}${arrival.endpoint.path}?${query}`;
-  return location.length <= LOCATION_MAX && LOCATION_FORM.test(location) ? location : undefined;
+  const kept = keptQuery(arrival.record.target);
+  const location = `${site.url}${arrival.endpoint.path}?${kept}rt=${token}`;
+  return location.length <= LOCATION_MAX && QUERY_FORM.test(kept) ? location : undefined;
+}
+
+/** The parts of the query but its tokens, each with a `&` behind it. */
+function keptQuery(target: string): string {
+  const { query } = splitTarget(target);
+  if (query === '') return '';
+  return queryParts(query)
+    .filter(({ name }) => name !== 'rt')
+    .map(({ raw }) => `${raw}&`)
+    .join('');
 }
 
 function redirectBody(site: Site, claims: RedirectClaims): object {
