@@ -1,6 +1,9 @@
 // The engine's figures under vLLM's names, so that routers and dashboards read this engine as they read that one.
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
 
 /** How a request ended, in vLLM's words; `abort` is a client that left. */
 const FINISHED_REASONS = ['stop', 'length', 'abort'] as const;

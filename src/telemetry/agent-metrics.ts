@@ -1,7 +1,9 @@
 // What the router itself knows of each agent, under the Go router's names (routing.md §24). The values are read at each
 // scrape, so that nothing is kept twice and an agent that is gone leaves no series behind.
 
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
 
 /** Of an agent with several models the first names it, or there would be a series for each. */
 export interface AgentLabels {

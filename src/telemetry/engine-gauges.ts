@@ -1,7 +1,8 @@
 // What engines tell of themselves, under the Go router's names (routing.md §24). The values are read at each scrape, so
 // that an agent that is gone, or an engine that has fallen silent, leaves no series behind.
 
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Gauge from 'prom-client/lib/gauge.js';
 import { AGENT_LABELS, type AgentLabels } from './agent-metrics.ts';
 
 /** What one engine told; undefined leaves the gauge without a series. */

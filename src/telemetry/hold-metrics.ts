@@ -1,7 +1,10 @@
 // How many requests wait for their model to wake, what became of those that did, and whether whoever should wake it can
 // be told. Models are names that the map places here; still they are bounded, for maps may come and go for years.
 
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
 
 /** How a hold ends (decisions.md, "Hold at zero"). `full`: it never began. */
 export const HOLD_OUTCOMES = [

@@ -1,7 +1,9 @@
 // Whom quotas and gates refused, and what the gates hold now (routing.md §24). Models are names that an agent here lists, or
 // `other`.
 
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
 import { Series } from './series.ts';
 import { SeriesCounter } from './series-metrics.ts';
 import { ANONYMOUS, UNSET } from './tenant-metrics.ts';

@@ -1,7 +1,9 @@
 // Every metric the router exposes, by its public name. Labels come from closed sets or from the operator's own map
 // and settings, never from what a client sends.
 
-import { Counter, Gauge, Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Registry from 'prom-client/lib/registry.js';
 import { REFUSAL_REASONS, type RefusalReason } from '../redirect/verify.ts';
 import { type AgentSeries, agentMetrics } from './agent-metrics.ts';
 import { type EngineSeries, engineGauges } from './engine-gauges.ts';

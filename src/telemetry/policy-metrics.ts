@@ -1,6 +1,7 @@
 // What became of requests under their policies, and of the policies themselves (routing.md §24).
 
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
 import { Series } from './series.ts';
 import { SeriesCounter } from './series-metrics.ts';
 

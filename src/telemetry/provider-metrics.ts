@@ -1,6 +1,7 @@
 // How long the providers of chat completions take, and what they answer (routing.md §24).
 
-import { Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Histogram from 'prom-client/lib/histogram.js';
 
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 

@@ -1,7 +1,9 @@
 // How many requests wait for a slot, and how long they did. Models are names that an agent here lists: for another one no
 // request waits.
 
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
 
 export interface QueueDepth {
   readonly model: string;

@@ -1,7 +1,10 @@
 // Series as metrics of prom-client, which writes them out: counters, gauges and histograms whose values it asks for at each
 // scrape, and is told at no other time.
 
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
 import { Distribution } from './distribution.ts';
 import { Series } from './series.ts';
 
