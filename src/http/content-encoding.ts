@@ -1,14 +1,7 @@
 // Undoes the Content-Encoding of a request body (E5): which codings there are, and the decoding of whole bodies, piece by
 // piece on the runtime's own threads, so that a bomb ends at the first piece too many.
 
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from 'node:zlib';
+import type * as Zlib from 'node:zlib';
 import { RouterError } from '../errors.ts';
 import { areWholeZstdFrames } from '../lib/zstd-frames.ts';
 
@@ -50,7 +43,8 @@ export async function decode(
 ): Promise<void> {
   // Neither runtime's decoder says that a frame is cut short.
   if (encoding === 'zstd' && !areWholeZstdFrames(bytes)) throw broken(encoding);
-  const decoder = decoderOf(encoding, bytes);
+  // Loaded with the first such body: few routers meet one, and no start has to wait for it.
+  const decoder = decoderOf(await import('node:zlib'), encoding, bytes);
   try {
     decoder.end(bytes);
     for await (const piece of decoder) take(piece as Uint8Array);
@@ -60,17 +54,20 @@ export async function decode(
   if (decoder.bytesWritten !== bytes.byteLength) throw broken(encoding);
 }
 
-function decoderOf(encoding: ContentEncoding, bytes: Uint8Array) {
+function decoderOf(zlib: typeof Zlib, encoding: ContentEncoding, bytes: Uint8Array) {
   const options = { chunkSize: PIECE_BYTES };
   switch (encoding) {
     case 'gzip':
-      return createGunzip(options);
+      return zlib.createGunzip(options);
     case 'deflate':
-      return hasZlibHeader(bytes) ? createInflate(options) : createInflateRaw(options);
+      return hasZlibHeader(bytes) ? zlib.createInflate(options) : zlib.createInflateRaw(options);
     case 'br':
-      return createBrotliDecompress(options);
+      return zlib.createBrotliDecompress(options);
     case 'zstd':
-      return createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX } });
+      return zlib.createZstdDecompress({
+        ...options,
+        params: { [zlib.constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX },
+      });
   }
 }
 
