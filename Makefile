@@ -6,10 +6,11 @@ SHELL := bash
 BIN := node_modules/.bin
 BUN := $(BIN)/bun
 BINARY := dist/hivenet-router
-# Split, so that the restart in src/runtime/bun-start.ts loads nothing but itself.
-BUILD_FLAGS := --compile --minify --bytecode --splitting --format=esm --sourcemap --production \
-	--no-compile-autoload-dotenv --no-compile-autoload-bunfig
-SOURCES := $(shell find src -name '*.ts') package.json
+# Split, so that the restart in src/runtime/bun-start.ts loads nothing but itself. Depth 0 compiles what runs while modules
+# load; a function is compiled when it is first called (docs/performance.md says what that costs and saves).
+BUILD_FLAGS := --compile --minify --bytecode --bytecode-depth=0 --splitting --format=esm --sourcemap --production \
+	--tsconfig-override=tsconfig.binary.json --no-compile-autoload-dotenv --no-compile-autoload-bunfig
+SOURCES := $(shell find src -name '*.ts') package.json tsconfig.binary.json Makefile
 CORE_TESTS := test/lib test/site test/redirect test/auth test/quota test/admission test/policy test/routing
 
 .DEFAULT_GOAL := help

@@ -66,6 +66,18 @@ describe('The binary alone', () => {
     await router.kill();
   });
 
+  it('prints nothing of the files it reads, even where a library would for debugging', async () => {
+    const agents = '{ agents: [{ id: a, engine: vllm, backend_url: "http://127.0.0.1:9", models: [m] }] }';
+    const cwd = emptyFolder('debugged', { 'agents.yaml': agents });
+    const router = serve(cwd, { HIVENET_ROUTER_AGENTS_FILE: 'agents.yaml', LOG_STREAM: '1', LOG_TOKENS: '1' });
+    await router.line((text) => text.startsWith('listening metrics '));
+    assert.deepEqual(
+      router.stdout.filter((line) => !line.startsWith('listening ')),
+      [],
+    );
+    await router.kill();
+  });
+
   it('reads neither .env nor bunfig.toml of the folder it is started in', async () => {
     const hostile = emptyFolder('hostile', {
       '.env': 'HIVENET_ROUTER_MAX_REQUEST_BYTES=1\nHIVENET_ROUTER_FROM_DOTENV=1\n',
