@@ -16,8 +16,15 @@ const OUTPUT: CommandOutput = {
   complain: (line) => stderr.write(`${line}\n`),
 };
 
+/**
+ * With one of these set, yaml's build for Node prints all that it reads, keys included. From source that is the one in use;
+ * the binary has another (tsconfig.binary.json).
+ */
+const VARIABLES_OF_YAML = ['LOG_STREAM', 'LOG_TOKENS'];
+
 /** Runs the command that `args` name and resolves with the exit code. */
 export async function runCommand(runtime: Runtime, args: readonly string[]): Promise<number> {
+  for (const name of VARIABLES_OF_YAML) delete process.env[name];
   const [first = 'serve', ...rest] = args;
   if (first === 'mock-engine') return (await import('./mock-engine.ts')).runMockEngine(rest, runtime, OUTPUT);
   if (first === 'bench') return (await import('./bench.ts')).runBench(rest, runtime, OUTPUT);

@@ -52,7 +52,8 @@ describe('The source on Deno', () => {
     ground = await createGround();
     const policy = ground.write('policy.yaml', 'fallback_provider: {engine: openai, model: target}');
     const flags = ['--engine', engine.setting, '--policy-file', policy, '--openai-base-url', `${provider.url}/v1`];
-    router = startOnDeno(flags, { HIVENET_ROUTER_OPENAI_API_KEY: 'sk-of-the-operator' });
+    const debugging = { LOG_STREAM: '1', LOG_TOKENS: '1' };
+    router = startOnDeno(flags, { HIVENET_ROUTER_OPENAI_API_KEY: 'sk-of-the-operator', ...debugging });
     url = await urlOf(router);
     await untilServing({ url }, ['chat']);
   });
@@ -69,6 +70,11 @@ describe('The source on Deno', () => {
       method: 'POST',
       body: JSON.stringify({ model: 'chat', stream, messages: [{ role: 'user', content: 'Hello' }] }),
     });
+
+  it('prints nothing of the files it reads, even where a library would for debugging', () => {
+    const others = router.stdout.filter((line) => !line.startsWith('listening ') && !line.startsWith('{"log_type":'));
+    assert.deepEqual(others, []);
+  });
 
   it('serves a whole answer with its length', async () => {
     const answer = await ask(false);
