@@ -12,7 +12,7 @@ import { keptMapPushes, mapPushes } from './map-pushes.ts';
 import { pacedStreams } from './paced-streams.ts';
 import { manyRedirects } from './redirects.ts';
 import { idleSiblings } from './siblings.ts';
-import { longSilence, silence, silentBody } from './silence.ts';
+import { bodyAfterIdling, longSilence, silence, silentBody } from './silence.ts';
 import { stateCrashes } from './state-crashes.ts';
 import { graceEnds } from './stop.ts';
 
@@ -41,6 +41,7 @@ const CHECKS: readonly Check[] = [
   { name: 'a stream silent for 15 s is not cut', run: silence },
   { name: 'streams silent for longer than any idle timeout are not cut', run: longSilence },
   { name: 'a body silent for longer than any idle timeout gets its 400', run: silentBody },
+  { name: 'a silent body after an idle connection gets its 400', run: bodyAfterIdling },
   { name: '1,000 streams at once', run: crowdOfStreams },
   { name: 'an idle router leaves its siblings alone', run: idleSiblings },
   { name: 'an engine that closes idle connections after 5 s loses no request', run: idleCloses },

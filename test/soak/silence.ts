@@ -9,6 +9,10 @@ const SILENCE_S = 15;
 /** The listener's idle timeout is 120 s, and its clock ticks in steps of 4 s. */
 const LONG_SILENCE_S = 140;
 
+/** Of a connection between two requests, and of a body on it: together more than the idle timeout. */
+const NEARLY_IDLE_S = 115;
+const SHORT_SILENCE_S = 25;
+
 export async function silence(): Promise<string> {
   return `${await streamWith(['--ttft', `${SILENCE_S}s`], [], SILENCE_S)} bytes`;
 }
@@ -37,6 +41,26 @@ export async function silentBody(): Promise<string> {
     const isNamed = (text: string): boolean => text.startsWith('HTTP/1.1 400 ') && text.includes('--body-timeout');
     if (!answers.every(isNamed)) throw new Error(answers.map((text) => text.slice(0, 20)).join(', '));
     return `${LONG_SILENCE_S} s, ${answers.length} framings`;
+  } finally {
+    await router.kill();
+  }
+}
+
+/**
+ * The idle timeout lets a body pass that is silent for less: it starts anew with the first byte of a request, on a
+ * connection that was idle nearly as long as it may be.
+ */
+export async function bodyAfterIdling(): Promise<string> {
+  const router = await startRouter(['--body-timeout', `${SHORT_SILENCE_S}s`]);
+  try {
+    const connection = await RawConnection.open(router.url);
+    connection.send(postText(router.url, '/v1/chat/completions', { model: 'nobody', messages: [] }));
+    await connection.until((received) => received.includes('model_not_found'), 5_000);
+    await new Promise((resolve) => setTimeout(resolve, NEARLY_IDLE_S * 1_000));
+    connection.send('POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{');
+    const text = await connection.closed((SHORT_SILENCE_S + 20) * 1_000);
+    if (!text.includes('--body-timeout')) throw new Error(`cut without a word: ${text.slice(-40)}`);
+    return `${NEARLY_IDLE_S} s idle, then ${SHORT_SILENCE_S} s silent`;
   } finally {
     await router.kill();
   }
