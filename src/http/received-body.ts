@@ -1,6 +1,6 @@
 // A body as it came over the wire, before its content encoding is undone: what a token is bound to (R-090, D-35).
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ContentEncoding } from './content-encoding.ts';
 
 export class ReceivedBody {
@@ -18,7 +18,7 @@ export class ReceivedBody {
 
   /** SHA-256 of the bytes, 64 hex digits. Taken once, and only when somebody asks (E15). */
   hash(): string {
-    this.#sha256 ??= createHash('sha256').update(this.bytes).digest('hex');
+    this.#sha256 ??= hash('sha256', this.bytes, 'hex');
     return this.#sha256;
   }
 }

@@ -59,19 +59,16 @@ export function lastValidMs(claims: RedirectClaims): number {
 const ISSUED_MAX_MS = 2 ** 48 - 1;
 const KEY_ID_MAX_BYTES = 255;
 const MODEL_MAX_BYTES = 256;
-const TOKEN_ID = /^[0-9a-f]{32}$/;
-const BODY_HASH = /^[0-9a-f]{64}$/;
-
 /**
- * Whether every field is within the bounds above (redirect-requirements 4.2). Not only for what is read: a key ID may be
- * longer than a token can carry (D-45). Request IDs go into headers and logs, so not even a sibling is trusted (D-27).
+ * Whether every field is within the bounds above (redirect-requirements 4.2), but for token ID and body hash: these fill
+ * their bytes, so that no reader can find others, and their writer sees to it that they are hex digits. Not only for what
+ * is read: a key ID may be longer than a token can carry (D-45). Request IDs go into headers and logs, so not even a
+ * sibling is trusted (D-27).
  */
 export function areWithinBounds(claims: RedirectClaims): boolean {
   return (
     isWhole(claims.issuedMs, 0, ISSUED_MAX_MS) &&
     isWhole(claims.lifetimeMs, 1, LIFETIME_MAX_MS) &&
-    TOKEN_ID.test(claims.tokenId) &&
-    BODY_HASH.test(claims.bodyHash) &&
     isUuid(claims.requestId) &&
     (claims.clientRequestId === undefined || isUuid(claims.clientRequestId)) &&
     claims.origin !== claims.target &&
@@ -84,8 +81,11 @@ function isWhole(value: number, min: number, max: number): boolean {
   return Number.isInteger(value) && value >= min && value <= max;
 }
 
-/** Lone surrogates have no UTF-8: they would come back as another text, and two key IDs could become one. */
+/**
+ * `min`: 0 or 1. No character takes more than three bytes for each of its UTF-16 units, so that short texts are not
+ * counted. Lone surrogates have no UTF-8: they would come back as another text, and two key IDs could become one.
+ */
 function fitsBytes(text: string, min: number, max: number): boolean {
-  const size = Buffer.byteLength(text);
-  return size >= min && size <= max && text.isWellFormed();
+  const isShort = 3 * text.length <= max || Buffer.byteLength(text) <= max;
+  return text.length >= min && isShort && text.isWellFormed();
 }

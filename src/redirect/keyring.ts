@@ -2,15 +2,16 @@
 // is exact (D-53), and whatever could silently become another secret is refused.
 
 import { Buffer } from 'node:buffer';
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import { createSecretKey } from 'node:crypto';
 import { fault, ok, type Result } from '../lib/result.ts';
 import { tellFaults } from '../lib/tell-faults.ts';
+import { TokenSecret } from './token-secret.ts';
 
 export interface Keyring {
   /** The first secret: signs new tokens (R-086). */
-  readonly signing: { readonly id: string; readonly key: KeyObject };
+  readonly signing: TokenSecret;
   /** Every secret by ID, the first too: all verify (R-155). */
-  readonly byId: ReadonlyMap<string, KeyObject>;
+  readonly byId: ReadonlyMap<string, TokenSecret>;
 }
 
 const SECRET_ID = /^[A-Za-z0-9_-]{1,16}$/;
@@ -46,22 +47,21 @@ function trim(text: string): string {
 }
 
 function readKeyring(entries: readonly SecretEntry[]): Result<Keyring, string> {
-  const byId = new Map<string, KeyObject>();
+  const byId = new Map<string, TokenSecret>();
   const faults: string[] = [];
   for (const entry of entries) {
     const secret = readSecret(entry);
     if (!secret.ok) faults.push(secret.fault);
     else if (byId.has(secret.value.id)) {
       faults.push(`${entry.place}: the ID "${secret.value.id}" is taken by an earlier secret`);
-    } else byId.set(secret.value.id, secret.value.key);
+    } else byId.set(secret.value.id, secret.value);
   }
   if (faults.length > 0) return fault(tellFaults(faults, (line) => line).join('; '));
-  const [first] = byId;
-  if (first === undefined) return fault('no secret');
-  return ok({ signing: { id: first[0], key: first[1] }, byId });
+  const [signing] = byId.values();
+  return signing === undefined ? fault('no secret') : ok({ signing, byId });
 }
 
-function readSecret({ place, text }: SecretEntry): Result<Keyring['signing'], string> {
+function readSecret({ place, text }: SecretEntry): Result<TokenSecret, string> {
   if (text === '') return fault(`${place}: empty`);
   if (text.startsWith(BYTE_ORDER_MARK)) return fault(`${place}: starts with a byte order mark`);
   const colon = text.indexOf(':');
@@ -73,5 +73,5 @@ function readSecret({ place, text }: SecretEntry): Result<Keyring['signing'], st
   if (secret.includes(REPLACEMENT_CHARACTER) || !secret.isWellFormed()) return fault(`${place}: not valid UTF-8`);
   const bytes = Buffer.from(secret);
   if (bytes.length < SECRET_MIN_BYTES) return fault(`${place}: the secret is shorter than ${SECRET_MIN_BYTES} bytes`);
-  return ok({ id, key: createSecretKey(bytes) });
+  return ok(new TokenSecret(id, createSecretKey(bytes)));
 }

@@ -52,8 +52,8 @@ export function verifyBeforeBody(
   keyring: Keyring,
   facts: TargetFacts,
 ): Result<RedirectClaims, Refusal> {
-  const [text, ...others] = shown;
-  if (text === undefined || others.length > 0) return fault({ reason: 'malformed', authentic: undefined });
+  const [text] = shown;
+  if (text === undefined || shown.length > 1) return fault({ reason: 'malformed', authentic: undefined });
   const opened = openToken(text, keyring);
   if (!opened.ok) return fault({ reason: opened.fault, authentic: undefined });
   const claims = opened.value;

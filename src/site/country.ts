@@ -29,3 +29,6 @@ export function parseCountryCode(text: string): CountryCode | undefined {
 function isCountryCode(text: string): text is CountryCode {
   return ASSIGNED.has(text);
 }
+
+/** All 249. */
+export const COUNTRY_CODES: readonly CountryCode[] = [...ASSIGNED].filter(isCountryCode);

@@ -9,11 +9,11 @@ import { parseKeyReplacement } from '../../src/auth/key-document.ts';
 import { SETTING_ROWS } from '../../src/config/settings.ts';
 import { complete } from '../../src/lib/steps.ts';
 import { ENDPOINT_PATHS, type RedirectClaims } from '../../src/redirect/claims.ts';
-import { encodeClaims } from '../../src/redirect/claims-bytes.ts';
 import { mintToken, openToken } from '../../src/redirect/token.ts';
 import { REFUSAL_REASONS } from '../../src/redirect/verify.ts';
 import { homeSet, sessionOrder } from '../../src/site/rendezvous.ts';
 import { keyring, present, scope, sha256Hex, siteId } from '../http/redirect-fixture.ts';
+import { bytesOf } from '../redirect/builders.ts';
 import { FIELD_RULES, REQUIRED } from '../site/field-rules.ts';
 import { allowedDomain, faultOf, siteId as listedId, ROUTER } from '../site/map-document.ts';
 
@@ -62,7 +62,7 @@ describe('docs/redirect.md, the worked example', () => {
 
   it('is the token that the router makes of it, and reads', () => {
     assert.equal(sha256Hex(field('body')), field('body hash'));
-    assert.equal(Buffer.from(present(encodeClaims(claims()))).toString('hex'), field('C'));
+    assert.equal(present(bytesOf(claims())).toString('hex'), field('C'));
     assert.equal(mintToken(claims(), keyring(field('secret'))), field('rt'));
     assert.deepEqual(openToken(field('rt'), keyring(field('secret'))), { ok: true, value: claims() });
   });

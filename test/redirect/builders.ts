@@ -5,6 +5,7 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import type { Result } from '../../src/lib/result.ts';
 import { ENDPOINT_PATHS, LIFETIME_MAX_MS, type RedirectClaims } from '../../src/redirect/claims.ts';
+import { CLAIMS_MAX_BYTES, encodeClaims } from '../../src/redirect/claims-bytes.ts';
 import { type Keyring, parseSecretsFile } from '../../src/redirect/keyring.ts';
 import { mintToken } from '../../src/redirect/token.ts';
 import { parseCountryCode } from '../../src/site/country.ts';
@@ -60,6 +61,13 @@ export function claims(change: Partial<RedirectClaims> = {}): RedirectClaims {
     model: 'llama-3-70b',
     ...change,
   };
+}
+
+/** The claims as bytes; undefined when one is out of bounds. */
+export function bytesOf(written: RedirectClaims): Buffer | undefined {
+  const bytes = Buffer.alloc(CLAIMS_MAX_BYTES);
+  const size = encodeClaims(written, bytes);
+  return size === undefined ? undefined : bytes.subarray(0, size);
 }
 
 export function tokenId(number: number): string {

@@ -10,7 +10,7 @@ const B = 'b-secret-of-at-least-32-bytes-bbbbb';
 
 /** What a keyring holds, readable: its secrets in order as `id:secret`, and first the ID that signs. */
 function contentOf(keyring: Keyring): readonly string[] {
-  const entries = [...keyring.byId].map(([id, key]) => `${id}:${Buffer.from(key.export()).toString()}`);
+  const entries = [...keyring.byId].map(([id, { key }]) => `${id}:${Buffer.from(key.export()).toString()}`);
   return [keyring.signing.id, ...entries];
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { describe, it, mock } from 'node:test';
 import * as fc from 'fast-check';
 import { mintToken, openToken } from '../../src/redirect/token.ts';
@@ -157,17 +156,6 @@ describe('openToken()', () => {
     assert.deepEqual(
       opened,
       spellings.map((text) => (text === written ? 'opened' : 'malformed')),
-    );
-  });
-
-  it('compares MACs in constant time (T-12)', () => {
-    // No result tells; so the source has to: the one comparison is of Node's making.
-    const source = readFileSync(new URL('../../src/redirect/token.ts', import.meta.url), 'utf8');
-    const body = /function isSameSignature\([^)]*\): boolean \{\n([^}]*)\n\}/.exec(source)?.[1];
-    assert.match(body ?? '', /^ *return timingSafeEqual\(Buffer\.from\([^;]*;$/);
-    assert.doesNotMatch(
-      source,
-      /\b(signature|shown|expected)\)? *[!=]==?|[!=]==? *(signature|shown|expected)\b|\.equals\(/,
     );
   });
 

@@ -12,14 +12,17 @@ const WRITTEN: readonly Mutant[] = mutantsOf('src/redirect/claims-bytes.ts', BYT
   'the EU is written as everywhere': ['return SCOPE_EU', 'return SCOPE_ALL'],
   'the time of issue is written in seconds': ['claims.issuedMs', 'claims.issuedMs - (claims.issuedMs % 1000)'],
   'the lifetime is not written': ['claims.lifetimeMs', '60_000'],
-  'the token ID is not written': ["bytes.write(claims.tokenId, 15, 'hex')", 'bytes.fill(0, 15, 31)'],
-  'the body hash is not written': ["bytes.write(claims.bodyHash, 31, 'hex')", 'bytes.fill(0, 31, 63)'],
-  'the request ID is not written': ['texts = [requestId,', "texts = ['8b9e4a6d-dfb4-4b95-bada-319e7e5b878b',"],
-  'the client request ID is not written': ['[requestId, clientRequestId,', "[requestId, '',"],
-  'the origin is not written': ['origin, target, keyId, model];', "'origin', target, keyId, model];"],
-  'the target is not written': ['target, keyId, model];', "'target', keyId, model];"],
-  'the key ID is not written': ['keyId, model];', "'', model];"],
-  'the model is not written': ['keyId, model];', "keyId, 'm'];"],
+  'the token ID is not written': ['writeHex(claims.tokenId,', "writeHex('0'.repeat(32),"],
+  'the body hash is not written': ['writeHex(claims.bodyHash,', "writeHex('0'.repeat(64),"],
+  'the request ID is not written': [
+    'TEXTS_OFFSET, claims.requestId',
+    "TEXTS_OFFSET, '8b9e4a6d-dfb4-4b95-bada-319e7e5b878b'",
+  ],
+  'the client request ID is not written': ["claims.clientRequestId ?? ''", "''"],
+  'the origin is not written': ['end, claims.origin', "end, 'origin'"],
+  'the target is not written': ['end, claims.target', "end, 'target'"],
+  'the key ID is not written': ['end, claims.keyId', "end, ''"],
+  'the model is not written': ['end, claims.model', "end, 'm'"],
   'claims out of bounds are written': ['if (!areWithinBounds(claims)) return undefined;', ''],
 });
 
@@ -34,29 +37,57 @@ const READ: readonly Mutant[] = mutantsOf('src/redirect/claims-bytes.ts', BYTES_
   'hop 3 is read': ['hop !== 2)', 'hop !== 2 && hop !== 3)'],
   'hop 2 is not read': ['(hop !== 1 && hop !== 2)', 'hop !== 1'],
   'a scope that nobody knows is everywhere': [
-    "country === undefined ? undefined : { kind: 'country', country }",
-    "country === undefined ? { kind: 'all' } : { kind: 'country', country }",
+    'SCOPES.get(bytes.readUInt16BE(3))',
+    "(SCOPES.get(bytes.readUInt16BE(3)) ?? { kind: 'all' } as const)",
   ],
-  'the EU is read as everywhere': ["SCOPE_EU) return { kind: 'eu' }", "SCOPE_EU) return { kind: 'all' }"],
+  'the EU is read as everywhere': ["  { kind: 'eu' },\n", ''],
   'the time of issue is not read': ['bytes.readUIntBE(5, 6)', '0 * bytes.readUIntBE(5, 6)'],
   'the lifetime is not read': ['bytes.readUInt32BE(11)', '60_000'],
-  'the token ID is not read': ["bytes.toString('hex', 15, 31)", "'0'.repeat(32)"],
-  'the body hash is not read': ["bytes.toString('hex', 31, TEXTS_OFFSET)", "'0'.repeat(64)"],
-  'the origin is any text': ['parseSiteId(originText)', 'originText as never'],
-  'the target is any text': ['parseSiteId(targetText)', 'targetText as never'],
+  'the token ID is not read': ['hex.slice(0, TOKEN_ID_DIGITS)', "'0'.repeat(32)"],
+  'the body hash is not read': ['hex.slice(TOKEN_ID_DIGITS)', "'0'.repeat(64)"],
+  'the origin is any text': ['origin = parseSiteId(texts.nextAscii())', 'origin = texts.nextAscii() as never'],
+  'the target is any text': ['target = parseSiteId(texts.nextAscii())', 'target = texts.nextAscii() as never'],
   'origin and target change places': [
-    ['parseSiteId(originText)', 'parseSiteId(targetText)'],
-    ['parseSiteId(targetText)', 'parseSiteId(originText)'],
+    ['const origin =', 'const target ='],
+    ['const target =', 'const origin ='],
   ],
   'an empty client request ID is one': ['clientRequestId || undefined', 'clientRequestId'],
   'the bounds do not bind a reader': ['areWithinBounds(claims) ? claims : undefined', 'claims'],
-  'a seventh text is passed over': ['texts?.length !== TEXT_COUNT', 'texts === undefined || texts.length < TEXT_COUNT'],
-  'bytes may follow the last text': ['offset === bytes.length ? texts : undefined', 'texts'],
-  'all texts are read as if they were ASCII': ['!BEYOND_ASCII.test(latin1)', 'true'],
-  'a text need not be UTF-8': [
-    'if (text === undefined) return undefined;\n    texts.push(text)',
-    "texts.push(text ?? '\\u{fffd}')",
+  'bytes may follow the last text': ['if (!texts.isAtEnd) return undefined;', ''],
+  'a key ID is read as if it were ASCII': ['keyId = texts.nextUtf8()', 'keyId = texts.nextAscii()'],
+  'a model is read as if it were ASCII': ['model = texts.nextUtf8()', 'model = texts.nextAscii()'],
+});
+
+const HEX: readonly Mutant[] = mutantsOf('src/redirect/claims-bytes.ts', ['test/redirect/claims.test.ts'], {
+  'a token ID is any text': [
+    'if (!writeHex(claims.tokenId, bytes, TOKEN_ID_OFFSET, BODY_HASH_OFFSET)) return undefined;',
+    'writeHex(claims.tokenId, bytes, TOKEN_ID_OFFSET, BODY_HASH_OFFSET);',
   ],
+  'a body hash is any text': [
+    'if (!writeHex(claims.bodyHash, bytes, BODY_HASH_OFFSET, TEXTS_OFFSET)) return undefined;',
+    'writeHex(claims.bodyHash, bytes, BODY_HASH_OFFSET, TEXTS_OFFSET);',
+  ],
+  'hex digits may be upper case': [
+    'indexOf(String.fromCharCode(code))',
+    'indexOf(String.fromCharCode(code).toLowerCase())',
+  ],
+  'hex digits may be more': ['digits.length === 2 * (end - start)', 'digits.length >= 2 * (end - start)'],
+  'the last hex digit may be any': ['seen |= high | low', 'seen |= high'],
+  'hex digits beyond ASCII are zeros': [
+    'const low = HEX_VALUES[digits.charCodeAt(place + 1)] ?? NO_DIGIT',
+    'const low = HEX_VALUES[digits.charCodeAt(place + 1)] ?? 0',
+  ],
+});
+
+const TEXTS: readonly Mutant[] = mutantsOf('src/redirect/text-fields.ts', BYTES_TESTS, {
+  'texts are written as if they were ASCII': ['if (code > ASCII_LAST) break;', ''],
+  'a text is as long as its characters': ['size = bytes.write(text, textAt)', 'bytes.write(text, textAt)'],
+  'texts are read as if they were ASCII': [') > ASCII_LAST)', ') > 0xff)'],
+  'a text need not be UTF-8': [
+    'return decodeUtf8(this.#bytes.subarray(start, this.#at))',
+    "return decodeUtf8(this.#bytes.subarray(start, this.#at)) ?? '\\u{fffd}'",
+  ],
+  'a length has one byte': ['start + 256 * (this.#bytes[this.#at] ?? 0) +', 'start +'],
 });
 
 const BOUNDS: readonly Mutant[] = mutantsOf(
@@ -71,8 +102,6 @@ const BOUNDS: readonly Mutant[] = mutantsOf(
     'the last time of issue is refused': ['2 ** 48 - 1;', '2 ** 48 - 2;'],
     'a time of issue before 1970 is taken': ['claims.issuedMs, 0,', 'claims.issuedMs, -1,'],
     'half a millisecond is taken': ['Number.isInteger(value) && ', ''],
-    'a token ID is any text': ['TOKEN_ID.test(claims.tokenId)', 'true'],
-    'a body hash is any text': ['BODY_HASH.test(claims.bodyHash)', 'true'],
     'a request ID is any text': ['isUuid(claims.requestId)', 'true'],
     'a client request ID is any text': ['isUuid(claims.clientRequestId)', 'true'],
     'a token may lead back to its origin': ['claims.origin !== claims.target', 'true'],
@@ -83,6 +112,7 @@ const BOUNDS: readonly Mutant[] = mutantsOf(
     'a model of 256 bytes is refused': ['MODEL_MAX_BYTES = 256', 'MODEL_MAX_BYTES = 255'],
     'an empty model is taken': ['claims.model, 1,', 'claims.model, 0,'],
     'texts are measured in characters': ['Buffer.byteLength(text)', 'text.length'],
+    'a short text may have characters of four bytes each': ['3 * text.length <= max', '2 * text.length <= max'],
     'two lone surrogates are one key ID': [' && text.isWellFormed()', ''],
     'two paths change places on the wire': [
       ["'/v1/embeddings'", "'/v1/rerank'"],
@@ -141,7 +171,22 @@ const UUIDS: readonly Mutant[] = mutantsOf(
 );
 
 const BASE64URL: readonly Mutant[] = mutantsOf('src/lib/base64url.ts', ['test/lib/base64url.test.ts'], {
-  'junk and spare bits are passed over': ["bytes.toString('base64url') === text ? bytes : undefined", 'bytes'],
+  'junk is passed over': [
+    "bytes.write(text, 'base64url') === bytes.length ? bytes : undefined",
+    "bytes.write(text, 'base64url') < 0 ? undefined : bytes",
+  ],
+  'spare bits are passed over': ['(last & spareBits) !== 0', 'false'],
+  'a text may have 4n + 1 characters': ['[0, undefined, ', '[0, 0b111111, '],
 });
 
-export const CLAIMS: readonly Mutant[] = [...WRITTEN, ...READ, ...BOUNDS, ...SETTING, ...NEXT, ...UUIDS, ...BASE64URL];
+export const CLAIMS: readonly Mutant[] = [
+  ...WRITTEN,
+  ...READ,
+  ...HEX,
+  ...TEXTS,
+  ...BOUNDS,
+  ...SETTING,
+  ...NEXT,
+  ...UUIDS,
+  ...BASE64URL,
+];

@@ -19,51 +19,64 @@ const FORM: readonly Mutant[] = mutantsOf(FILE, TESTS, {
   'a token may go on behind its signature': ['{43}$/', '{43}/'],
 });
 
-const COMPARE_LINE = "  if (!isSameSignature(signature, signatureOf(signed, key))) return fault('signature');\n";
-const COMPARE = "timingSafeEqual(Buffer.from(shown, 'latin1'), Buffer.from(expected, 'latin1'))";
+const CHECK_LINE = "  if (!secret.verifies(text)) return fault('signature');\n";
 
 const CHECK: readonly Mutant[] = mutantsOf(FILE, TESTS, {
-  'no MAC is compared': [COMPARE_LINE, ''],
-  'MACs are compared in a time that tells where they differ': [COMPARE, 'shown === expected'],
-  'four spellings of one MAC are the same': [
-    COMPARE,
-    "timingSafeEqual(Buffer.from(shown, 'base64url'), Buffer.from(expected, 'base64url'))",
-  ],
+  'no MAC is compared': [CHECK_LINE, ''],
   'claims are read before their MAC': [
-    COMPARE_LINE,
-    `  if (decodeClaims(Buffer.from(signed.slice(secretIdEnd + 1), 'base64url')) === undefined) return fault('malformed');\n${COMPARE_LINE}`,
+    CHECK_LINE,
+    `  if (decodeClaims(Buffer.from(text.slice(secretIdEnd + 1, -44), 'base64url')) === undefined) return fault('malformed');\n${CHECK_LINE}`,
   ],
   'an unknown secret ID means the first secret': [
-    'keyring.byId.get(secretId)',
-    'keyring.byId.get(secretId) ?? keyring.signing.key',
+    'keyring.byId.get(text.slice(SECRET_ID_START, secretIdEnd))',
+    'keyring.byId.get(text.slice(SECRET_ID_START, secretIdEnd)) ?? keyring.signing',
   ],
   'only the first secret verifies': [
-    'keyring.byId.get(secretId)',
-    'secretId === keyring.signing.id ? keyring.signing.key : undefined',
+    'keyring.byId.get(text.slice(SECRET_ID_START, secretIdEnd))',
+    'text.slice(SECRET_ID_START, secretIdEnd) === keyring.signing.id ? keyring.signing : undefined',
   ],
   'an unknown secret ID is malformed': [
-    "if (key === undefined) return fault('signature')",
-    "if (key === undefined) return fault('malformed')",
+    "if (secret === undefined) return fault('signature')",
+    "if (secret === undefined) return fault('malformed')",
   ],
-  'another MAC is malformed': ["key))) return fault('signature')", "key))) return fault('malformed')"],
+  'another MAC is malformed': ["(text)) return fault('signature')", "(text)) return fault('malformed')"],
   'signed claims that do not decode are a bad signature': [
     "undefined ? fault('malformed')",
     "undefined ? fault('signature')",
   ],
   'claims have several spellings': ['decodeBase64url(claimsText)', "Buffer.from(claimsText, 'base64url')"],
   'the last secret signs': [
-    'signatureOf(signed, keyring.signing.key)',
-    'signatureOf(signed, [...keyring.byId.values()].at(-1) ?? keyring.signing.key)',
+    'keyring.signing.mint(claims)',
+    '([...keyring.byId.values()].at(-1) ?? keyring.signing).mint(claims)',
   ],
 });
 
-/** The signed text with some of its claims' bytes blanked out, for mints and checks alike. */
+const SECRET_FILE = 'src/redirect/token-secret.ts';
+const SECRET_TESTS = ['test/redirect/token-secret.test.ts', ...TESTS];
+
+const COMPARE = 'timingSafeEqual(signature, this.#expected)';
+
+const MEMORY: readonly Mutant[] = mutantsOf(SECRET_FILE, SECRET_TESTS, {
+  'MACs are compared in a time that tells where they differ': [COMPARE, 'signature.equals(this.#expected)'],
+  'four spellings of one MAC are the same': [
+    COMPARE,
+    "timingSafeEqual(Buffer.from(signature.toString(), 'base64url'), Buffer.from(this.#expected.toString(), 'base64url'))",
+  ],
+  'the MAC of the last token is expected': ["this.#expected.write(this.#signatureOf(signed), 'latin1');", ''],
+  'the last token is checked': ["this.#token.write(token, 'latin1');", ''],
+  'the claims of the last token are signed': ["this.#token.write(text, this.#head.length, 'latin1');", ''],
+  'the first length of a token is the one of all': [
+    'const known = this.#parts[characters]',
+    'const known = this.#parts.find(Boolean)',
+  ],
+  'the last character before the signature is not signed': ['signatureAt - 1)', 'signatureAt - 2)'],
+});
+
+/** Some bytes of the claims blanked out of what is signed, for mints and checks alike. */
 function blanked(fill: string): readonly [string, string] {
-  const claims = "Buffer.from(text, 'base64url')";
-  return [
-    'MAC_DOMAIN + signed',
-    `MAC_DOMAIN + signed.replace(/[^.]+$/, (text) => ((bytes) => ${fill})(${claims}).toString('base64url'))`,
-  ];
+  const text = 'signed.toString().slice(MAC_DOMAIN.length + this.#head.length)';
+  const bytes = `((bytes: Buffer) => ${fill})(Buffer.from(${text}, 'base64url')).toString('base64url')`;
+  return ['.update(signed)', `.update(MAC_DOMAIN + this.#head + ${bytes})`];
 }
 
 function withoutBytes(start: number, end: number): readonly [string, string] {
@@ -78,11 +91,11 @@ function withoutText(index: number): readonly [string, string] {
   );
 }
 
-const COVERED: readonly Mutant[] = mutantsOf(FILE, TESTS, {
-  'the MAC has no domain': ['MAC_DOMAIN + signed', 'signed'],
+const COVERED: readonly Mutant[] = mutantsOf(SECRET_FILE, SECRET_TESTS, {
+  'the MAC has no domain': ['.update(signed)', '.update(signed.subarray(MAC_DOMAIN.length))'],
   'the domain of the MAC has no end': ['/v2\\0', '/v2'],
-  'the MAC leaves out the version': ['MAC_DOMAIN + signed', "MAC_DOMAIN + signed.replace('v2.', '')"],
-  'the MAC leaves out the secret ID': ['MAC_DOMAIN + signed', "MAC_DOMAIN + signed.replace(/\\.[^.]+\\./, '.')"],
+  'the MAC leaves out the version': ['.update(signed)', ".update(signed.toString().replace('\\0v2.', '\\0'))"],
+  'the MAC leaves out the secret ID': ['.update(signed)', ".update(signed.toString().replace(/\\.[^.]+\\./, '.'))"],
   'the MAC leaves out the flags': withoutBytes(0, 1),
   'the MAC leaves out the path': withoutBytes(1, 2),
   'the MAC leaves out the hop': withoutBytes(2, 3),
@@ -110,7 +123,10 @@ const SECRETS: readonly Mutant[] = mutantsOf('src/redirect/keyring.ts', ['test/r
   'a secret ends at its second colon': ['text.slice(colon + 1)', "(text.split(':')[1] ?? '')"],
   'a secret may have lost bytes': ['secret.includes(REPLACEMENT_CHARACTER) ||', ''],
   'a lone surrogate may stand in a secret': [' || !secret.isWellFormed()', ''],
-  'no secret is a keyring': ["if (first === undefined) return fault('no secret');", ''],
+  'no secret is a keyring': [
+    "signing === undefined ? fault('no secret') : ok({ signing, byId })",
+    'ok({ signing: signing as never, byId })',
+  ],
   'an empty entry of the variable is passed over': [
     "readKeyring(text.split(',')",
     "readKeyring(text.split(',').filter((entry) => entry !== '')",
@@ -118,4 +134,4 @@ const SECRETS: readonly Mutant[] = mutantsOf('src/redirect/keyring.ts', ['test/r
   'every blank of Unicode is trimmed': ["text.replace(OUTER_WHITE_SPACE, '')", 'text.trim()'],
 });
 
-export const TOKEN: readonly Mutant[] = [...FORM, ...CHECK, ...COVERED, ...SECRETS];
+export const TOKEN: readonly Mutant[] = [...FORM, ...CHECK, ...MEMORY, ...COVERED, ...SECRETS];
