@@ -28,10 +28,9 @@ function aliasFacts(ports: RouterPorts, { endpoint, map }: Arrival, { caller, sc
     mayUse: (model) => mayUseModel(caller, model),
     isServedHere: (model) => ports.agents.presence(model, endpoint.capability) === 'healthy',
     isPlaced: (model) =>
-      map.placements(model, endpoint.kind).some((placement) => {
-        const site = map.sites.get(placement.site);
-        return placement.site === here || (scope !== undefined && site !== undefined && scopeIncludes(scope, site));
-      }),
+      map
+        .placedSites(model, endpoint.kind)
+        .some(({ site }) => site.id === here || (scope !== undefined && scopeIncludes(scope, site))),
   };
 }
 
@@ -47,7 +46,7 @@ export function modelsOf(ports: AliasPorts, map: SiblingMap, name: string): read
 /** Why the name is that of a real model: an agent here lists it, healthy or not, or the map places it anywhere. */
 export function whyRealModel({ agents }: Pick<RouterPorts, 'agents'>, map: SiblingMap, name: string) {
   if (CAPABILITIES.some((capability) => agents.presence(name, capability) !== 'none')) return 'an agent here serves it';
-  return KINDS.some((kind) => map.placements(name, kind).length > 0) ? 'the sibling map places it' : undefined;
+  return KINDS.some((kind) => map.placedSites(name, kind).length > 0) ? 'the sibling map places it' : undefined;
 }
 
 /** The map held now. */

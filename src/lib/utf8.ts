@@ -8,12 +8,28 @@ const ENCODER = new TextEncoder();
 const STRICT_DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const LOSSY_DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 
+/** Up to which a character is one byte. */
+export const ASCII_LAST = 0x7f;
+
 /** U+FFFD as UTF-8: what the lossy decoder writes in place of bytes that are none. */
 const REPLACEMENT = [0xef, 0xbf, 0xbd];
 
 /** The UTF-8 bytes of `text`. A lone surrogate has none and becomes U+FFFD, so two such texts can share their bytes. */
 export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return ENCODER.encode(text);
+}
+
+/**
+ * Writes what `encodeUtf8` gives to `start` and on, where there is room for it, and returns how many bytes that are. For
+ * short texts, nearly all ASCII: to pass over their characters costs less than a call into the runtime.
+ */
+export function writeUtf8(text: string, bytes: Uint8Array, start: number): number {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code > ASCII_LAST) return ENCODER.encodeInto(text, bytes.subarray(start)).written;
+    bytes[start + index] = code;
+  }
+  return text.length;
 }
 
 /** The text, or undefined when `bytes` are not UTF-8 (RFC 3629). A byte order mark is kept as U+FEFF. */

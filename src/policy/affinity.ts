@@ -38,5 +38,5 @@ function outranks(one: Ranked, other: Ranked): boolean {
 }
 
 function agentDigest(seed: Uint8Array, id: string): string {
-  return hash('sha256', joinPrefixed(AGENT_PREFIX, [seed, encodeUtf8(id)]), 'hex');
+  return hash('sha256', joinPrefixed(AGENT_PREFIX, [seed, id]), 'hex');
 }

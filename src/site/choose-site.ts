@@ -4,7 +4,7 @@
 import type { Kind } from './kind.ts';
 import { homeSet, sessionOrder } from './rendezvous.ts';
 import { type Scope, scopeIncludes } from './scope.ts';
-import { areHintsFresh, type Placement, type SiblingMap } from './sibling-map.ts';
+import { areHintsFresh, type PlacedSite, type SiblingMap } from './sibling-map.ts';
 import type { Site, SiteId } from './site.ts';
 
 export interface SiteQuestion {
@@ -44,11 +44,6 @@ export interface PassedOver {
   readonly reason: PassedOverReason;
 }
 
-interface PlacedSite {
-  readonly site: Site;
-  readonly placement: Placement;
-}
-
 /** Chooses the site (product page, "Choosing the site"; redirect-requirements 5.5). */
 export function chooseSite(question: SiteQuestion): SiteChoice {
   return chooseFrom(findHome(question), question);
@@ -59,31 +54,33 @@ export function explainChoice(question: SiteQuestion): readonly PassedOver[] {
   const home = findHome(question);
   const choice = chooseFrom(home, question);
   const chosen = home.find(({ site }) => choice.kind === 'redirect' && choice.site === site);
-  const reasonFor = ({ site, placement }: PlacedSite): PassedOverReason => {
+  const reasonFor = (placed: PlacedSite): PassedOverReason => {
+    const { site } = placed;
     const exclusion = excludedBy(question, site);
     if (exclusion !== undefined) return exclusion;
     if (!home.some((target) => target.site === site)) return 'not_home';
     if (!areHintsFresh(question.map, question.nowMs)) return 'later_in_session_order';
-    const isColder = isCold(placement) && (chosen === undefined || !isCold(chosen.placement));
-    return hintAgainst(placement) ?? (isColder ? 'cold' : 'later_in_session_order');
+    const isColder = isCold(placed) && (chosen === undefined || !isCold(chosen));
+    return hintAgainst(placed) ?? (isColder ? 'cold' : 'later_in_session_order');
   };
-  return placedSites(question)
+  return question.map
+    .placedSites(question.model, question.kind)
     .filter(({ site }) => site !== chosen?.site)
     .map((placed) => ({ site: placed.site.id, reason: reasonFor(placed) }));
 }
 
 /** Steps 1 to 3: the candidates, of them the home set, in session order. */
 function findHome(question: SiteQuestion): readonly PlacedSite[] {
-  const { keyId, model, session } = question;
-  const candidates: PlacedSite[] = [];
-  const ids: SiteId[] = [];
-  for (const placed of placedSites(question)) {
-    if (excludedBy(question, placed.site) !== undefined) continue;
-    candidates.push(placed);
-    ids.push(placed.site.id);
+  const { map, model, kind, keyId, session } = question;
+  const placed = map.placedSites(model, kind);
+  const candidates: SiteId[] = [];
+  for (const { site } of placed) if (excludedBy(question, site) === undefined) candidates.push(site.id);
+  const home: PlacedSite[] = [];
+  for (const id of sessionOrder(keyId, session, homeSet(keyId, model, candidates))) {
+    const found = placed.find(({ site }) => site.id === id);
+    if (found !== undefined) home.push(found);
   }
-  const home = homeSet(keyId, model, ids);
-  return sessionOrder(keyId, session, home).flatMap((id) => candidates.find(({ site }) => site.id === id) ?? []);
+  return home;
 }
 
 /** Steps 4 and 5: the hints, over the home set in session order. */
@@ -91,21 +88,9 @@ function chooseFrom(home: readonly PlacedSite[], question: SiteQuestion): SiteCh
   const [first] = home;
   if (first === undefined) return { kind: 'here', reason: 'no_candidate' };
   if (!areHintsFresh(question.map, question.nowMs)) return { kind: 'redirect', site: first.site };
-  if (home.every(({ placement }) => isCold(placement)) && canWakeHere(question)) {
-    return { kind: 'here', reason: 'wake_here' };
-  }
-  const usable = home.filter(({ placement }) => hintAgainst(placement) === undefined);
-  const chosen = usable.find(({ placement }) => !isCold(placement)) ?? usable[0] ?? first;
+  if (home.every(isCold) && canWakeHere(question)) return { kind: 'here', reason: 'wake_here' };
+  const chosen = home.find(isWarmAndUsable) ?? home.find(isUsable) ?? first;
   return { kind: 'redirect', site: chosen.site };
-}
-
-function placedSites({ map, model, kind }: SiteQuestion): readonly PlacedSite[] {
-  const placed: PlacedSite[] = [];
-  for (const placement of map.placements(model, kind)) {
-    const site = map.sites.get(placement.site);
-    if (site !== undefined) placed.push({ site, placement });
-  }
-  return placed;
 }
 
 function excludedBy({ here, origin, scope }: SiteQuestion, site: Site): Exclusion | undefined {
@@ -119,12 +104,20 @@ function canWakeHere({ map, model, kind, here, canHold }: SiteQuestion): boolean
   return canHold && map.placement(model, kind, here)?.scaleFromZero === true;
 }
 
-/** Why fresh hints skip a site, unless they skip all. `busy` is no reason (D-14). */
-function hintAgainst(placement: Placement): 'full' | 'cold' | undefined {
-  if (placement.hint?.load === 'full') return 'full';
-  return isCold(placement) && !placement.scaleFromZero ? 'cold' : undefined;
+function isWarmAndUsable(placed: PlacedSite): boolean {
+  return !isCold(placed) && isUsable(placed);
 }
 
-function isCold(placement: Placement): boolean {
+function isUsable(placed: PlacedSite): boolean {
+  return hintAgainst(placed) === undefined;
+}
+
+/** Why fresh hints skip a site, unless they skip all. `busy` is no reason (D-14). */
+function hintAgainst(placed: PlacedSite): 'full' | 'cold' | undefined {
+  if (placed.placement.hint?.load === 'full') return 'full';
+  return isCold(placed) && !placed.placement.scaleFromZero ? 'cold' : undefined;
+}
+
+function isCold({ placement }: PlacedSite): boolean {
   return placement.hint?.warm === false;
 }

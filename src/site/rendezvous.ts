@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { joinPrefixed, PREFIX_BYTES } from '../lib/lp-bytes.ts';
-import { encodeUtf8 } from '../lib/utf8.ts';
+import { encodeUtf8, writeUtf8 } from '../lib/utf8.ts';
 import type { SiteId } from './site.ts';
 
 const HOME_PREFIX = encodeUtf8('hivenet-router/home/v1\0');
@@ -17,36 +17,42 @@ export interface RankedSite {
 
 /**
  * The home set: the (at most) two sites that rank highest for this key and model, best first (R-039). Independent of the
- * order of `sites`. About 0.3 µs a site.
+ * order of `sites`. About 0.25 µs a site.
  */
 export function homeSet(keyId: string, model: string, sites: readonly SiteId[]): readonly SiteId[] {
-  const question = joinPrefixed(HOME_PREFIX, [encodeUtf8(keyId), encodeUtf8(model)]);
+  const question = joinPrefixed(HOME_PREFIX, [keyId, model]);
   let message = question;
   let first: RankedSite | undefined;
   let second: RankedSite | undefined;
   for (const site of sites) {
     message = withSite(question, site, message);
     const ranked = { site, digest: hash('sha256', message, 'binary') };
-    if (first === undefined || outranks(ranked, first)) [first, second] = [ranked, first];
-    else if (second === undefined || outranks(ranked, second)) second = ranked;
+    if (second !== undefined && outranks(second, ranked)) continue;
+    if (first !== undefined && outranks(first, ranked)) second = ranked;
+    else [first, second] = [ranked, first];
   }
-  return [first, second].flatMap((ranked) => ranked?.site ?? []);
+  if (first === undefined) return [];
+  return second === undefined ? [first.site] : [first.site, second.site];
 }
 
 /**
  * `question || LP(site)`. The bytes of the last site are written over if this one is as long: of 100 sites, 100 new
  * buffers would cost as much as their hashes.
  */
-function withSite(question: Uint8Array, site: SiteId, last: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const siteAt = last.length - site.length;
-  if (siteAt !== question.length + PREFIX_BYTES) return joinPrefixed(question, [encodeUtf8(site)]);
-  for (let index = 0; index < site.length; index += 1) last[siteAt + index] = site.charCodeAt(index); // IDs are ASCII
+function withSite(
+  question: Uint8Array<ArrayBuffer>,
+  site: SiteId,
+  last: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> {
+  const siteAt = question.length + PREFIX_BYTES;
+  if (last.length !== siteAt + site.length) return joinPrefixed(question, [site]);
+  writeUtf8(site, last, siteAt);
   return last;
 }
 
 /** The larger digest ranks higher; of two equal ones, the site whose ID bytes are smaller (site IDs are ASCII). */
 export function outranks(one: RankedSite, other: RankedSite): boolean {
-  return one.digest === other.digest ? one.site < other.site : one.digest > other.digest;
+  return one.digest > other.digest || (one.digest === other.digest && one.site < other.site);
 }
 
 /**
@@ -57,7 +63,7 @@ export function outranks(one: RankedSite, other: RankedSite): boolean {
 export function sessionOrder(keyId: string, session: Uint8Array, home: readonly SiteId[]): readonly SiteId[] {
   const [first, second] = home;
   if (first === undefined || second === undefined) return home;
-  const message = joinPrefixed(SESSION_PREFIX, [encodeUtf8(keyId), session, encodeUtf8(first)]);
+  const message = joinPrefixed(SESSION_PREFIX, [keyId, session, first]);
   const digest = hash('sha256', message, 'binary');
   return digest < '\x80' ? [first, second] : [second, first]; // the top bit, read off the first byte
 }

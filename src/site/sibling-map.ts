@@ -36,6 +36,12 @@ export interface Placement {
   readonly hint: Hint | undefined;
 }
 
+/** A placement with its site. */
+export interface PlacedSite {
+  readonly site: Site;
+  readonly placement: Placement;
+}
+
 /** What a map says. */
 export interface MapContent {
   /** 0 to 2^64 − 1; a JavaScript number would take 2^53 + 1 for 2^53 and let a stale push through (D-58). */
@@ -58,40 +64,43 @@ export interface SiblingMap extends MapContent {
   readonly hasHints: boolean;
   /** SHA-256 in hex over the map as `GET /admin/sibling-map` shows it: two maps with one hash say the same (D-59). */
   readonly contentHash: string;
-  /** The placements of a model for one kind, at most one per site; those of another kind do not count (D-08). */
-  placements(model: string, kind: Kind): readonly Placement[];
+  /** Where a model is placed for one kind, each site at most once; placements of another kind do not count (D-08). */
+  placedSites(model: string, kind: Kind): readonly PlacedSite[];
   /** The placement of a model, for one kind, at one site. */
   placement(model: string, kind: Kind, site: SiteId): Placement | undefined;
 }
 
-const NOWHERE: readonly Placement[] = Object.freeze([]);
+const NOWHERE: readonly PlacedSite[] = Object.freeze([]);
 
 /** Placements after which a pause comes. */
 const SLICE_PLACEMENTS = 1_000;
 
 /** Indexes the content of a map, by `Map`s throughout: a model may be called `__proto__` (T-47). */
 export function* createSiblingMap(content: MapContent): Steps<SiblingMap> {
-  const byKind = yield* indexPlacements(content.allPlacements);
-  const placements = (model: string, kind: Kind) => byKind.get(kind)?.get(model) ?? NOWHERE;
+  const byKind = yield* indexPlacements(content);
+  const placedSites = (model: string, kind: Kind) => byKind.get(kind)?.get(model) ?? NOWHERE;
   return Object.freeze({
     ...content,
     hasHints: content.allPlacements.some(({ hint }) => hint !== undefined),
     contentHash: yield* hashContent(content),
-    placements,
-    placement: (model: string, kind: Kind, at: SiteId) => placements(model, kind).find(({ site }) => site === at),
+    placedSites,
+    placement: (model: string, kind: Kind, at: SiteId) =>
+      placedSites(model, kind).find(({ site }) => site.id === at)?.placement,
   });
 }
 
-type Index = ReadonlyMap<Kind, Map<string, Placement[]>>;
+type Index = ReadonlyMap<Kind, Map<string, PlacedSite[]>>;
 
-function* indexPlacements(all: readonly Placement[]): Steps<Index> {
+function* indexPlacements({ sites, allPlacements }: MapContent): Steps<Index> {
   const byKind: Index = new Map(KINDS.map((kind) => [kind, new Map()]));
-  for (const [index, placement] of all.entries()) {
+  for (const [index, placement] of allPlacements.entries()) {
     if (index % SLICE_PLACEMENTS === SLICE_PLACEMENTS - 1) yield;
+    const site = sites.get(placement.site);
+    if (site === undefined) continue; // none that was pushed
     const byModel = byKind.get(placement.kind);
     const places = byModel?.get(placement.model);
-    if (places === undefined) byModel?.set(placement.model, [placement]);
-    else places.push(placement);
+    if (places === undefined) byModel?.set(placement.model, [{ site, placement }]);
+    else places.push({ site, placement });
   }
   return byKind;
 }
@@ -112,7 +121,7 @@ export const EMPTY_MAP: SiblingMap = complete(
     region: '',
     generatedAt: undefined,
     sites: new Map(),
-    allPlacements: NOWHERE,
+    allPlacements: [],
     hintsExpireAt: undefined,
     hintsExpireAtMs: undefined,
   }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { complete } from '../../src/lib/steps.ts';
-import { decodeUtf8, encodeUtf8, findInvalidUtf8 } from '../../src/lib/utf8.ts';
+import { decodeUtf8, encodeUtf8, findInvalidUtf8, writeUtf8 } from '../../src/lib/utf8.ts';
 
 const VALID: Record<string, [bytes: number[], text: string]> = {
   nothing: [[], ''],
@@ -46,6 +46,25 @@ describe('encodeUtf8()', () => {
   it('writes U+FFFD for a lone surrogate', () => {
     assert.deepEqual(encodeUtf8('\ud800'), encodeUtf8('\ufffd'));
   });
+});
+
+describe('writeUtf8()', () => {
+  it('writes what encodeUtf8() gives, and touches nothing else', () =>
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', '\u{7f}', '\u{80}', 'é', '模', '🦙', '\u{D800}') }),
+        (text) => {
+          const [bytes, expected] = [new Uint8Array(100).fill(7), new Uint8Array(100).fill(7)];
+          expected.set(encodeUtf8(text), 3);
+          assert.equal(writeUtf8(text, bytes, 3), encodeUtf8(text).length);
+          assert.deepEqual(
+            bytes.subarray(0, 3 + encodeUtf8(text).length),
+            expected.subarray(0, 3 + encodeUtf8(text).length),
+          );
+          assert.equal(bytes.at(-1), 7);
+        },
+      ),
+    ));
 });
 
 describe('decodeUtf8()', () => {

@@ -143,7 +143,7 @@ describe('explainChoice()', () => {
   it('names every site with the model but the chosen one, once, in the order of the map', () =>
     check((document, asker) => {
       const map = mapOf(document);
-      const placed = map.placements(asker.model, asker.kind).map(({ site }) => site);
+      const placed = map.placedSites(asker.model, asker.kind).map(({ site }) => site.id);
       const found = answer({ ...asker, map });
       const explained = explainChoice(ask({ ...asker, map })).map(({ site }) => site);
       assert.deepEqual(

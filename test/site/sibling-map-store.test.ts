@@ -43,7 +43,7 @@ describe('SiblingMapStore', () => {
     const sites = edited(edited(VALID_MAP, 'placements', []), 'sites', VALID_MAP.sites.slice(0, 1));
     assert.deepEqual(maps.replace(mapOf(edited(sites, 'version', 6))), NO_NEWS);
     assert.equal(maps.current().sites.has(siteId('site-de-1')), false);
-    assert.deepEqual(maps.current().placements('m', 'chat'), []);
+    assert.deepEqual(maps.current().placedSites('m', 'chat'), []);
   });
 
   it('takes an equal version as a replay, applies it and tells whether it differs (R-167, D-59)', () => {
@@ -69,6 +69,6 @@ describe('SiblingMapStore', () => {
     const snapshot = maps.current();
     maps.replace(mapOf(edited(edited(VALID_MAP, 'version', 6), 'placements', [])));
     assert.equal(snapshot.version, 5n);
-    assert.equal(snapshot.placements('m', 'chat').length, 3);
+    assert.equal(snapshot.placedSites('m', 'chat').length, 3);
   });
 });

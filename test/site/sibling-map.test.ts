@@ -32,7 +32,8 @@ describe('SiblingMap', () => {
   });
 
   it('finds the placements of a model for one kind only (R-015, D-08)', () => {
-    const sites = (model: string, kind: (typeof KINDS)[number]) => map.placements(model, kind).map(({ site }) => site);
+    const sites = (model: string, kind: (typeof KINDS)[number]) =>
+      map.placedSites(model, kind).map(({ site }) => site.id);
     assert.deepEqual(sites('m', 'chat'), ['site-fr-2', 'site-de-1', 'site-us-1']);
     assert.deepEqual(sites('m', 'embedding'), []);
     assert.deepEqual(sites('emb', 'embedding'), ['site-fr-2']);
@@ -80,18 +81,20 @@ describe('SiblingMap', () => {
       { model: 'constructor', kind: 'chat', site: 'site-fr-1', scale_from_zero: true },
     ]);
     const odd = mapOf(named);
-    assert.equal(odd.placements('__proto__', 'chat')[0]?.site, '__proto__');
-    assert.equal(odd.placements('constructor', 'chat')[0]?.site, 'site-fr-1');
-    for (const model of ['toString', 'hasOwnProperty', 'valueOf']) assert.deepEqual(odd.placements(model, 'chat'), []);
+    assert.equal(odd.placedSites('__proto__', 'chat')[0]?.site.id, '__proto__');
+    assert.equal(odd.placedSites('constructor', 'chat')[0]?.site.id, 'site-fr-1');
+    for (const model of ['toString', 'hasOwnProperty', 'valueOf']) assert.deepEqual(odd.placedSites(model, 'chat'), []);
     assert.deepEqual(JSON.parse(mapText(odd)), named);
   });
 
   it('indexes every placement exactly once', () =>
     fc.assert(
       fc.property(validMaps, (document) => {
-        const { allPlacements, placements } = mapOf(document);
+        const { allPlacements, placedSites } = mapOf(document);
         const models = [...new Set(allPlacements.map(({ model }) => model))];
-        const found = KINDS.flatMap((kind) => models.flatMap((model) => placements(model, kind)));
+        const found = KINDS.flatMap((kind) =>
+          models.flatMap((model) => placedSites(model, kind).map(({ placement }) => placement)),
+        );
         assert.deepEqual(new Set(found), new Set(allPlacements));
         assert.equal(found.length, allPlacements.length);
       }),

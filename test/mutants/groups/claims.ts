@@ -80,8 +80,6 @@ const HEX: readonly Mutant[] = mutantsOf('src/redirect/claims-bytes.ts', ['test/
 });
 
 const TEXTS: readonly Mutant[] = mutantsOf('src/redirect/text-fields.ts', BYTES_TESTS, {
-  'texts are written as if they were ASCII': ['if (code > ASCII_LAST) break;', ''],
-  'a text is as long as its characters': ['size = bytes.write(text, textAt)', 'bytes.write(text, textAt)'],
   'texts are read as if they were ASCII': [') > ASCII_LAST)', ') > 0xff)'],
   'a text need not be UTF-8': [
     'return decodeUtf8(this.#bytes.subarray(start, this.#at))',
@@ -170,6 +168,14 @@ const UUIDS: readonly Mutant[] = mutantsOf(
   },
 );
 
+const UTF8: readonly Mutant[] = mutantsOf('src/lib/utf8.ts', ['test/lib/utf8.test.ts'], {
+  'texts are written as if they were ASCII': ['code > ASCII_LAST', 'false'],
+  'a text is as long as its characters': [
+    'ENCODER.encodeInto(text, bytes.subarray(start)).written',
+    'ENCODER.encodeInto(text, bytes.subarray(start)).read',
+  ],
+});
+
 const BASE64URL: readonly Mutant[] = mutantsOf('src/lib/base64url.ts', ['test/lib/base64url.test.ts'], {
   'junk is passed over': [
     "bytes.write(text, 'base64url') === bytes.length ? bytes : undefined",
@@ -188,5 +194,6 @@ export const CLAIMS: readonly Mutant[] = [
   ...SETTING,
   ...NEXT,
   ...UUIDS,
+  ...UTF8,
   ...BASE64URL,
 ];

@@ -72,7 +72,7 @@ const INDEX: readonly Mutant[] = mutantsOf(
     'a map may have 1,001 sites': ['MAP_MAX_SITES = 1_000', 'MAP_MAX_SITES = 1_001'],
     'a map may have 100,001 placements': ['MAP_MAX_PLACEMENTS = 100_000', 'MAP_MAX_PLACEMENTS = 100_001'],
     'the map before the first push has version 1': ['version: 0n', 'version: 1n'],
-    'a placement is found at any site': ['.find(({ site }) => site === at)', '.at(0)'],
+    'a placement is found at any site': ['.find(({ site }) => site.id === at)', '.at(0)'],
   },
 );
 
