@@ -163,8 +163,8 @@ const UUIDS: readonly Mutant[] = mutantsOf(
     'text may stand behind a UUID': ['{12}$/', '{12}/'],
     'a UUID in upper case is none': ['-[0-9A-Fa-f]{12}', '-[0-9a-f]{12}'],
     'a UUID needs no hyphens': ['(?:-[0-9A-Fa-f]{4})', '(?:-?[0-9A-Fa-f]{4})'],
-    'a fresh UUID has no version': ['| 0x40', '| 0'],
-    'a fresh UUID has no variant': ['| 0x80', '| 0'],
+    'a fresh UUID has no version': ['-4${hex.slice(13, 16)}', '-${hex.slice(12, 16)}'],
+    'a fresh UUID has no variant': ['${variant}${hex.slice(17, 20)}', '${hex.slice(16, 20)}'],
   },
 );
 
