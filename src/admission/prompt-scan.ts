@@ -186,7 +186,7 @@ export class PromptScan {
       bytes += plain - at;
       at = plain;
       if (at >= end || json[at] !== BACKSLASH) break;
-      if (isText) bytes += escapedBytes(json, at);
+      if (isText) bytes += escapedBytes(json[at + 1], json[at + 2], json[at + 3], json[at + 4]);
       at += json[at + 1] === LETTER_U ? LONG_ESCAPE_BYTES : 2;
     }
     this.#at = at;

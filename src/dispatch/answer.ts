@@ -11,7 +11,7 @@ import { saidInDocument, saidTokens } from './seen-text.ts';
 import { errorEvent } from './sse.ts';
 import { type RelayPlan, relay } from './stream.ts';
 import type { Target } from './target.ts';
-import { asBuffer, useOfDocument } from './usage.ts';
+import { useOfDocument } from './usage.ts';
 
 /** What keeps a proxy in between from collecting a stream (E9). */
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-store, no-transform', 'x-accel-buffering': 'no' };
@@ -32,7 +32,7 @@ export function wholeResponse({ head, bytes, use: told }: WholeAnswer, target: T
   const headers = clientHeaders(head.headers, target.secret);
   headers.set('content-length', String(bytes.byteLength));
   const use = told?.() ?? (isReadable(head) ? useOfDocument(bytes) : undefined);
-  const seenTokens = use === undefined && isReadable(head) ? saidTokens(saidInDocument(asBuffer(bytes)), 0) : 0;
+  const seenTokens = use === undefined && isReadable(head) ? saidTokens(saidInDocument(bytes), 0) : 0;
   const reading: Reading = { use, lastWord: 'none', seenTokens };
   life.answerWith({ status: head.status, read: () => reading, onEnd: target.onEnd });
   life.noteFirstByte();

@@ -1,10 +1,9 @@
 // How much an answer has said, for those of which the engine does not tell it: cut streams, and streams that were not
 // asked for their usage. An estimate, from the bytes under the names that hold what a model wrote.
 
-import { Buffer } from 'node:buffer';
-import { plainEnd } from '../lib/json-bytes.ts';
 import { escapedBytes } from '../lib/json-escape.ts';
-import { BACKSLASH } from '../lib/json-marks.ts';
+import { BACKSLASH, QUOTE } from '../lib/json-marks.ts';
+import { latin1Text } from '../lib/latin1.ts';
 
 /** Of both dialects: text, reasoning, and the arguments of tool calls. */
 const SAID = /"(?:content|text|reasoning(?:_content)?|thinking|partial_json|arguments|refusal)"\s*:\s*"/g;
@@ -14,25 +13,23 @@ const BYTES_PER_TOKEN = 4;
 const LETTER_U = 0x75;
 
 /** Under this name, and nowhere before it, stands what an event of either dialect adds. */
-const DELTA = Buffer.from('"delta"');
+const DELTA = '"delta"';
 
-/** UTF-8 bytes of what the model says in an event. */
-export function saidInEvent(json: Buffer): number {
+/** UTF-8 bytes of what the model says in an event, as text with a character for each byte. */
+export function saidInEvent(json: string): number {
   const start = json.indexOf(DELTA);
   return start === -1 ? 0 : saidFrom(json, start);
 }
 
-/** The same in a whole answer. */
-export function saidInDocument(json: Buffer): number {
-  return saidFrom(json, 0);
+/** The same in the bytes of a whole answer. */
+export function saidInDocument(json: Uint8Array): number {
+  return saidFrom(latin1Text(json), 0);
 }
 
-function saidFrom(json: Buffer, start: number): number {
+function saidFrom(json: string, start: number): number {
   let bytes = 0;
-  // latin1, so that a place in the text is one in the bytes.
-  const text = json.toString('latin1', start);
-  SAID.lastIndex = 0;
-  while (SAID.test(text)) bytes += stringBytes(json, start + SAID.lastIndex);
+  SAID.lastIndex = start;
+  while (SAID.test(json)) bytes += stringBytes(json, SAID.lastIndex);
   return bytes;
 }
 
@@ -42,13 +39,19 @@ export function saidTokens(bytes: number, pieces: number): number {
 }
 
 /** Of the string whose text begins at `start`. */
-function stringBytes(json: Buffer, start: number): number {
+function stringBytes(json: string, start: number): number {
   let bytes = 0;
-  for (let at = start; ; ) {
-    const plain = plainEnd(json, at, json.length);
-    bytes += plain - at;
-    if (json[plain] !== BACKSLASH) return bytes;
-    bytes += escapedBytes(json, plain);
-    at = plain + (json[plain + 1] === LETTER_U ? 6 : 2);
+  for (let at = start; at < json.length; ) {
+    const byte = json.charCodeAt(at);
+    if (byte === QUOTE) break;
+    if (byte === BACKSLASH) {
+      const letter = json.charCodeAt(at + 1);
+      bytes += escapedBytes(letter, json.charCodeAt(at + 2), json.charCodeAt(at + 3), json.charCodeAt(at + 4));
+      at += letter === LETTER_U ? 6 : 2;
+    } else {
+      bytes += 1;
+      at += 1;
+    }
   }
+  return bytes;
 }

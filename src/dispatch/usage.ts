@@ -7,7 +7,7 @@ import type { TokenUse } from '../agents/track-record.ts';
 import { findMembers } from '../lib/json-members.ts';
 
 /** How the member is written that every dialect uses. */
-export const USAGE_NAME = Buffer.from('"usage"');
+const USAGE_NAME = Buffer.from('"usage"');
 
 /** Bytes at the end of a long document in which its use is looked for. */
 export const USE_TAIL_BYTES = 4_096;

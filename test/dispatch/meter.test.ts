@@ -118,6 +118,20 @@ describe('EventMeter', () => {
     assert.deepEqual(told(readAll(meter, `\n\n${text(OPENAI)}`)), WHOLE);
   });
 
+  it('reads every event of a chunk that is longer than any line may be', () => {
+    const [delta = '', ...last] = OPENAI;
+    const events = text([...new Array<string>(2_000).fill(delta), ...last]);
+    assert.ok(events.length > 4 * LINE_MAX_BYTES);
+    const { seenTokens, ...reading } = readEvents(events);
+    assert.deepEqual(reading, WHOLE);
+    assert.equal(seenTokens, 2_000 * (Buffer.byteLength('Grüße \u{1F600} "usage":{') / 4));
+  });
+
+  it('takes the rest of a line that is too long for no line of its own', () => {
+    const meter = new EventMeter('openai');
+    assert.equal(readAll(meter, 'data: '.padEnd(LINE_MAX_BYTES + 1), 'data: [DONE]\n').lastWord, 'missing');
+  });
+
   it('takes no text for the last word but the last word', () => {
     const content = (words: string) => `data: ${JSON.stringify({ choices: [{ delta: { content: words } }] })}\n\n`;
     for (const [events, dialect] of [
@@ -178,6 +192,7 @@ describe('EventMeter.seenTokens', () => {
   it('counts bytes as decoded, and no names that stand in a text', () => {
     assert.equal(readEvents('data: {"delta":{"content":"\\u00e4\\n\\ud83d\\ude00\\"12"}}\n').seenTokens, 3);
     assert.equal(readEvents(deltas({ content: '"content":"x' })).seenTokens, 3);
+    assert.equal(readEvents('data: {"content":"of the prompt","delta":{"content":"twelve bytes"}}\n').seenTokens, 3);
   });
 });
 

@@ -6,7 +6,7 @@ import { escapedBytes } from '../../src/lib/json-escape.ts';
 
 describe('escapedBytes()', () => {
   it('is 1 for each short escape', () => {
-    for (const letter of '"\\/bfnrt') assert.equal(escapedBytes(Buffer.from(`\\${letter}`), 0), 1);
+    for (const letter of '"\\/bfnrt') assert.equal(escapedBytes(...Buffer.from(letter)), 1);
   });
 
   it('is the UTF-8 length of any character as \\u, half of 4 for each half of a pair', () => {
@@ -16,7 +16,7 @@ describe('escapedBytes()', () => {
         const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index).toString(16));
         const bytes = units.map((unit) => {
           const digits = unit.padStart(4, '0');
-          return escapedBytes(Buffer.from(`\\u${isUpper ? digits.toUpperCase() : digits}`), 0);
+          return escapedBytes(...Buffer.from(`u${isUpper ? digits.toUpperCase() : digits}`));
         });
         assert.equal(
           bytes.reduce((sum, count) => sum + count, 0),
