@@ -79,6 +79,70 @@ describe('a stream', () => {
   });
 });
 
+describe('a stream whose source is in hand', () => {
+  /** A site whose engine is this stream, which is told of each pull; its first chunk has been read. */
+  async function reading(
+    pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void,
+    onOutput = (): void => undefined,
+  ) {
+    const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
+    const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    const site = testSite(['http://engine'], { fetch });
+    const reader = responseOf(await site.ask({ onOutput })).body?.getReader();
+    if (reader === undefined) throw new Error('The answer has no body');
+    return { site, reader };
+  }
+
+  it('is read once at a time, for each of the reads that wait', async () => {
+    let pulls = 0;
+    let source: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const { reader } = await reading((controller) => {
+      pulls += 1;
+      if (pulls === 1) controller.enqueue(Uint8Array.of(1));
+      source = controller;
+    });
+    await reader.read();
+    const parts: ReturnType<typeof reader.read>[] = [];
+    for (const _ of [2, 3]) {
+      parts.push(reader.read());
+      await settled();
+    }
+    for (const number of [2, 3]) {
+      assert.equal(pulls, number);
+      source?.enqueue(Uint8Array.of(number));
+      await settled();
+    }
+    assert.equal(pulls, 3);
+    assert.deepEqual(
+      (await Promise.all(parts)).map(({ value }) => value?.[0]),
+      [2, 3],
+    );
+  });
+
+  it('loses the chunk that comes in the turn in which the client leaves, and nothing else', async () => {
+    let source: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const { site, reader } = await reading((controller) => {
+      if (source === undefined) controller.enqueue(Uint8Array.of(1));
+      source = controller;
+    });
+    await reader.read();
+    void reader.read();
+    await settled();
+    source?.enqueue(Uint8Array.of(2));
+    await reader.cancel();
+    await settled();
+    assert.deepEqual(endOf(site), ['client_gone', 499]);
+  });
+
+  it('breaks alone when whoever counts it fails', async () => {
+    const failing = (): void => {
+      throw new Error('A bug');
+    };
+    const { reader } = await reading((controller) => controller.enqueue(Uint8Array.of(1)), failing);
+    await assert.rejects(reader.read(), /A bug/);
+  });
+});
+
 describe('a stream and time (E9)', () => {
   it('outlives the request timeout', async () => {
     const { site, engine, read } = await streaming();
