@@ -53,7 +53,8 @@ export function relay(body: OpenedBody, life: RequestLife, plan: RelayPlan): Rea
       controller.enqueue(part.value);
     }
   };
-  // It returns no promise: what the runtime does with one is a seventh of a chunk's cost. So it is asked again meanwhile.
+  // It returns no promise: what the runtime does with one is up to a seventh of a chunk's cost. So it can be asked
+  // again before the chunk has come.
   const pull = (controller: Controller): void => {
     if (isReading) return;
     isReading = true;
