@@ -30,7 +30,7 @@ export interface AnswerPlan extends AnswerPorts {
 /** An answer that is there as a whole, with its length. The request is over. */
 export function wholeResponse({ head, bytes, use: told }: WholeAnswer, target: Target, life: RequestLife): Response {
   const headers = clientHeaders(head.headers, target.secret);
-  headers.set('content-length', String(bytes.byteLength));
+  headers['content-length'] = String(bytes.byteLength);
   const use = told?.() ?? (isReadable(head) ? useOfDocument(bytes) : undefined);
   const seenTokens = use === undefined && isReadable(head) ? saidTokens(saidInDocument(bytes), 0) : 0;
   const reading: Reading = { use, lastWord: 'none', seenTokens };
@@ -52,7 +52,7 @@ export function streamResponse(answer: StreamAnswer, target: Target, life: Reque
   life.answerWith({ status: head.status, read: () => withUse(meter.read(), answer), onEnd: target.onEnd });
   if (isEvents) {
     life.limitToStream();
-    for (const [name, value] of Object.entries(STREAM_HEADERS)) headers.set(name, value);
+    Object.assign(headers, STREAM_HEADERS);
   }
   const relayPlan = isEvents ? eventsPlan(plan, answer, target.kind) : BYTES_PLAN;
   return new Response(relay(body, life, { ...relayPlan, meter, onOutput: plan.onOutput }), {

@@ -7,6 +7,7 @@ import type { Timers } from '../agents/timers.ts';
 import type { TokenUse } from '../agents/track-record.ts';
 import { engineMessage, holdsSecret } from './engine-message.ts';
 import type { FailedAnswer, Failure } from './failure.ts';
+import type { HeaderFields } from './headers.ts';
 import type { Cut, RequestLife } from './request-life.ts';
 import type { Target } from './target.ts';
 
@@ -69,7 +70,7 @@ export type Attempt =
 /** What every attempt sends. */
 export interface EngineCall {
   readonly path: string;
-  readonly headers: Headers;
+  readonly headers: HeaderFields;
   readonly body: Uint8Array<ArrayBuffer>;
   /** On a connection of its own, not on a kept one that the engine may be closing (bun.md, fact 6 and rule 15). */
   readonly isAlone: boolean;
@@ -104,8 +105,7 @@ export async function forward(
 }
 
 function send(call: EngineCall, target: Target, fetch: EngineFetch, life: RequestLife): Promise<Response> {
-  const headers = new Headers(call.headers);
-  for (const [name, value] of Object.entries(target.credentials)) headers.set(name, value);
+  const headers = { ...call.headers, ...target.credentials };
   const init = { method: 'POST', headers, body: call.body, signal: life.signal };
   return fetch(target.baseUrl + call.path, call.isAlone ? { ...init, keepalive: false } : init);
 }

@@ -43,48 +43,47 @@ const SET_BY_ROUTER = [
   'x-ratelimit-remaining-tokens',
 ];
 
+const NOT_FOR_ENGINES: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...FOR_THE_ROUTER, ...SET_BY_FETCH]);
+const NOT_FOR_CLIENTS: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...SET_BY_ROUTER, 'content-length']);
+const NONE: ReadonlySet<string> = new Set();
+
+/** By name, in lower case. Made in one go: each call of a `Headers` is one into the runtime. */
+export type HeaderFields = Record<string, string>;
+
 /**
  * Headers for the engine: the client's without credentials, the effective `X-Request-ID`, and no encoding asked for,
- * so that the router can read what it has to.
+ * so that the router can read what it has to. Proxies repeat the URL in headers of many names, and with it the redirect
+ * token: none of those passes (R-207).
  */
-export function engineHeaders(fromClient: Headers, requestId: string): Headers {
-  const headers = endToEnd(fromClient);
-  for (const name of [...FOR_THE_ROUTER, ...SET_BY_FETCH]) headers.delete(name);
-  for (const name of withToken(headers)) headers.delete(name);
-  headers.set('accept-encoding', 'identity');
-  headers.set('x-request-id', requestId);
-  if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-  return headers;
-}
-
-/** Proxies repeat the URL in headers of many names, and with it the redirect token (R-207). */
-function withToken(headers: Headers): readonly string[] {
-  return [...headers].flatMap(([name, value]) => (redactText(value) === value ? [] : name));
+export function engineHeaders(fromClient: Headers, requestId: string): HeaderFields {
+  const fields: HeaderFields = { 'content-type': 'application/json' };
+  const named = connectionOptions(fromClient);
+  for (const [name, value] of fromClient) {
+    if (NOT_FOR_ENGINES.has(name) || named.has(name) || redactText(value) !== value) continue;
+    fields[name] = value;
+  }
+  fields['accept-encoding'] = 'identity';
+  fields['x-request-id'] = requestId;
+  return fields;
 }
 
 /**
  * Headers for the client: the engine's, without length (the body may still change its framing) or CORS, and without any
  * that repeats `key`, with which the engine was asked.
  */
-export function clientHeaders(fromEngine: Headers, key?: string): Headers {
-  const headers = endToEnd(fromEngine);
-  for (const name of [...SET_BY_ROUTER, 'content-length']) headers.delete(name);
-  for (const [name, value] of [...headers]) {
+export function clientHeaders(fromEngine: Headers, key?: string): HeaderFields {
+  const fields: HeaderFields = {};
+  const named = connectionOptions(fromEngine);
+  for (const [name, value] of fromEngine) {
     const isOwnKey = key !== undefined && value.includes(key);
-    if (isOwnKey || name.startsWith('access-control-')) headers.delete(name);
+    if (NOT_FOR_CLIENTS.has(name) || named.has(name) || isOwnKey || name.startsWith('access-control-')) continue;
+    fields[name] = value;
   }
-  return headers;
+  return fields;
 }
 
-function endToEnd(source: Headers): Headers {
-  const headers = new Headers(source);
-  for (const name of connectionOptions(source)) headers.delete(name);
-  for (const name of HOP_BY_HOP) headers.delete(name);
-  return headers;
-}
-
-/** The names that `Connection` lists; what is no header name is skipped, since deleting it would throw. */
-function connectionOptions(headers: Headers): readonly string[] {
-  const names = headers.get('connection')?.split(',') ?? [];
-  return names.map((name) => name.trim()).filter((name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name));
+/** The names that `Connection` lists. */
+function connectionOptions(headers: Headers): ReadonlySet<string> {
+  const listed = headers.get('connection');
+  return listed === null ? NONE : new Set(listed.split(',').map((name) => name.trim().toLowerCase()));
 }

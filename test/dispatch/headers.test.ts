@@ -16,7 +16,7 @@ describe('engineHeaders()', () => {
   ];
   for (const name of kept) {
     it(`passes ${name} on`, () => {
-      assert.equal(engineHeaders(new Headers({ [name]: CANARY }), 'id').get(name), CANARY);
+      assert.equal(engineHeaders(new Headers({ [name]: CANARY }), 'id')[name], CANARY);
     });
   }
 
@@ -44,7 +44,7 @@ describe('engineHeaders()', () => {
   ];
   for (const name of dropped) {
     it(`keeps ${name} from the engine (E6)`, () => {
-      assert.equal(engineHeaders(new Headers({ [name]: CANARY }), 'id').has(name), false);
+      assert.equal(name.toLowerCase() in engineHeaders(new Headers({ [name]: CANARY }), 'id'), false);
     });
   }
 
@@ -55,7 +55,7 @@ describe('engineHeaders()', () => {
       'X-Two': '2',
       'x-three': '3',
     });
-    const names = [...engineHeaders(headers, 'id').keys()];
+    const names = Object.keys(engineHeaders(headers, 'id')).sort();
     assert.deepEqual(names, ['accept-encoding', 'content-type', 'x-request-id', 'x-three']);
   });
 
@@ -65,7 +65,7 @@ describe('engineHeaders()', () => {
       'accept-encoding': 'br',
       'x-request-id': 'theirs',
     });
-    assert.deepEqual(Object.fromEntries(engineHeaders(headers, 'ours')), {
+    assert.deepEqual(engineHeaders(headers, 'ours'), {
       'accept-encoding': 'identity',
       'content-type': 'application/json',
       'x-request-id': 'ours',
@@ -82,12 +82,12 @@ describe('engineHeaders()', () => {
 describe('clientHeaders()', () => {
   it('drops a header that repeats the engine’s key, and no other', () => {
     const headers = new Headers({ 'x-seen': 'Bearer sk-1', 'x-other': 'sk-2' });
-    assert.deepEqual([...clientHeaders(headers, 'sk-1').keys()], ['x-other']);
-    assert.deepEqual([...clientHeaders(headers).keys()], ['x-other', 'x-seen']);
+    assert.deepEqual(Object.keys(clientHeaders(headers, 'sk-1')), ['x-other']);
+    assert.deepEqual(Object.keys(clientHeaders(headers)), ['x-other', 'x-seen']);
   });
 
   for (const name of ['content-type', 'content-encoding', 'openai-processing-ms', 'x-engine']) {
-    it(`passes ${name} on`, () => assert.equal(clientHeaders(new Headers({ [name]: CANARY })).get(name), CANARY));
+    it(`passes ${name} on`, () => assert.equal(clientHeaders(new Headers({ [name]: CANARY }))[name], CANARY));
   }
 
   const dropped = [
@@ -109,7 +109,7 @@ describe('clientHeaders()', () => {
   ];
   for (const name of dropped) {
     it(`keeps ${name} from the client`, () => {
-      assert.equal(clientHeaders(new Headers({ [name]: CANARY })).has(name), false);
+      assert.equal(name.toLowerCase() in clientHeaders(new Headers({ [name]: CANARY })), false);
     });
   }
 
@@ -121,6 +121,6 @@ describe('clientHeaders()', () => {
       ['x-hop', '1'],
       ['x-end', '2'],
     ]);
-    assert.deepEqual([...clientHeaders(headers).keys()], ['x-end']);
+    assert.deepEqual(Object.keys(clientHeaders(headers)), ['x-end']);
   });
 });

@@ -2,7 +2,7 @@
 // client's goes there but its request and what is listed here (E6).
 
 import type { Dialect, Endpoint } from '../../routing/endpoint.ts';
-import { engineHeaders } from '../headers.ts';
+import { engineHeaders, type HeaderFields } from '../headers.ts';
 import type { Target } from '../target.ts';
 
 /** What the operator has at a provider. */
@@ -53,16 +53,19 @@ export interface HeaderSource {
 }
 
 /** The form of the body, `X-Request-ID`, `traceparent`, and Anthropic's own. Nothing else. */
-export function providerHeaders(provider: ProviderAccount, { headers, requestId, endpoint }: HeaderSource): Headers {
+export function providerHeaders(
+  provider: ProviderAccount,
+  { headers, requestId, endpoint }: HeaderSource,
+): HeaderFields {
   const allowed = engineHeaders(headers, requestId);
   const isSameDialect = endpoint.dialect === provider.dialect;
   const passed = ['x-request-id', 'traceparent', 'accept-encoding'];
   if (isSameDialect && provider.dialect === 'anthropic') passed.push(...ANTHROPIC_HEADERS);
-  const sent = new Headers({ 'content-type': 'application/json', 'user-agent': 'hivenet-router' });
-  if (provider.dialect === 'anthropic') sent.set('anthropic-version', ANTHROPIC_VERSION);
+  const sent: HeaderFields = { 'content-type': 'application/json', 'user-agent': 'hivenet-router' };
+  if (provider.dialect === 'anthropic') sent['anthropic-version'] = ANTHROPIC_VERSION;
   for (const name of passed) {
-    const value = allowed.get(name);
-    if (value !== null) sent.set(name, value);
+    const value = allowed[name];
+    if (value !== undefined) sent[name] = value;
   }
   return sent;
 }
