@@ -5,6 +5,7 @@ import type { AgentRegistry } from '../agents/registry.ts';
 import { systemTimers } from '../agents/timers.ts';
 import type { Config } from '../config/config.ts';
 import type { DispatchPorts } from '../dispatch/dispatch.ts';
+import { LivesUnderWay } from '../dispatch/lives-under-way.ts';
 import { modelLabel } from '../dispatch/model-label.ts';
 import type { Answerer } from '../dispatch/outcome.ts';
 import type { ProviderAccount } from '../dispatch/providers/provider.ts';
@@ -49,7 +50,7 @@ export function dispatchPorts(
     requestTimeoutMs: timeouts.requestMs,
     streamIdleTimeoutMs: timeouts.streamIdleMs,
     streamMaxDurationMs: timeouts.streamMaxMs,
-    shutdown: graceOver,
+    lives: new LivesUnderWay(graceOver),
     errorBody: errorText,
     accounts: accountsIn(providers),
     nowMs: Date.now,

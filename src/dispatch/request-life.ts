@@ -2,6 +2,7 @@
 // apart because an end can come from five sides at any moment, and a slot must be returned by whichever comes first.
 
 import type { Timers } from '../agents/timers.ts';
+import type { LivesUnderWay } from './lives-under-way.ts';
 import type { Reading } from './meter.ts';
 
 /** Why the router ends a request itself: whoever reads this knows that no engine broke. */
@@ -29,8 +30,8 @@ export interface LifeLimits {
   readonly streamIdleTimeoutMs: number;
   /** From a stream's first chunk to its last (E9); undefined: however long it takes. */
   readonly streamMaxDurationMs: number | undefined;
-  /** Aborted when the grace of a shutdown is over (E13). */
-  readonly shutdown: AbortSignal;
+  /** All of this router: cut when the grace of a shutdown is over (E13). */
+  readonly lives: LivesUnderWay;
 }
 
 interface Answer {
@@ -61,9 +62,8 @@ export class RequestLife {
     this.#onEnd = request.onEnd;
     this.#limits = limits;
     this.limitToRequest();
-    this.whenOver(() => this.#cancelDeadline());
-    this.#cutOn(request.clientGone, 'client_gone');
-    this.#cutOn(limits.shutdown, 'shutdown');
+    this.#cutOn(request.clientGone);
+    limits.lives.add(this);
   }
 
   /** Ends whatever the engine is doing for this request. */
@@ -124,6 +124,8 @@ export class RequestLife {
   end(how: 'complete' | 'broken'): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#cancelDeadline();
+    this.#limits.lives.delete(this);
     for (const cleanUp of this.#cleanUps) cleanUp();
     if (this.#answer === undefined) return;
     const end = this.#endOf(this.#answer, how);
@@ -151,10 +153,10 @@ export class RequestLife {
     this.#cancelDeadline = this.#timers.after(ms, () => this.cutShort(cut));
   }
 
-  #cutOn(signal: AbortSignal, cut: Cut): void {
-    const onAbort = (): void => this.cutShort(cut);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort);
-    this.whenOver(() => signal.removeEventListener('abort', onAbort));
+  /** The listener goes with the signal, which is the request's own: to take it away would cost more than it does. */
+  #cutOn(clientGone: AbortSignal): void {
+    const onAbort = (): void => this.cutShort('client_gone');
+    if (clientGone.aborted) onAbort();
+    else clientGone.addEventListener('abort', onAbort);
   }
 }

@@ -150,11 +150,22 @@ describe('dispatch() at the end of a shutdown (E13)', () => {
     assert.deepEqual(slots(site), [0]);
   });
 
-  it('leaves no listener of an ended request on a signal that lives as long as the router', async () => {
+  it('ends at once a request that comes after it', async () => {
+    const engine = await startEngine(json(200, {}));
+    const site = testSite([engine.url]);
+    site.shutdown.abort();
+    assert.equal((await failureOf(site.ask()))[0], 'shutting_down');
+    assert.equal(engine.seen.length, 0);
+  });
+
+  it('keeps nothing of an ended request, however it ended', async () => {
     const engine = await startEngine(json(200, {}));
     const site = testSite([engine.url]);
     await site.ask();
-    assert.deepEqual(getEventListeners(site.shutdown.signal, 'abort'), []);
-    assert.deepEqual(getEventListeners(site.client.signal, 'abort'), []);
+    assert.equal(site.ports.lives.count, 0);
+    site.client.abort();
+    await site.ask();
+    assert.equal(site.ports.lives.count, 0);
+    assert.equal(getEventListeners(site.shutdown.signal, 'abort').length, 1);
   });
 });

@@ -5,6 +5,7 @@ import type { AgentSetting } from '../../src/agents/agent-setting.ts';
 import { createEngineFetch, type EngineFetch } from '../../src/agents/engine-fetch.ts';
 import { AgentRegistry } from '../../src/agents/registry.ts';
 import { type DispatchPorts, type DispatchRequest, dispatch } from '../../src/dispatch/dispatch.ts';
+import { LivesUnderWay } from '../../src/dispatch/lives-under-way.ts';
 import type { Answerer, DispatchOutcome } from '../../src/dispatch/outcome.ts';
 import type { ProviderAccount } from '../../src/dispatch/providers/provider.ts';
 import { SeatQueue } from '../../src/dispatch/queue.ts';
@@ -91,7 +92,7 @@ export function testSite(
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     streamIdleTimeoutMs: STREAM_IDLE_MS,
     streamMaxDurationMs,
-    shutdown: shutdown.signal,
+    lives: new LivesUnderWay(shutdown.signal),
     accounts: new Map(accounts.map((account) => [account.dialect, account])),
     nowMs: () => NOW_MS,
     onFailedTry: (by, _requestId, reason) => void failedTries.push(`${nameOf(by)}: ${reason}`),

@@ -4,6 +4,7 @@ import type { EngineFetch } from '../../src/agents/engine-fetch.ts';
 import type { AgentRegistry } from '../../src/agents/registry.ts';
 import type { Timers } from '../../src/agents/timers.ts';
 import type { DispatchPorts } from '../../src/dispatch/dispatch.ts';
+import { LivesUnderWay } from '../../src/dispatch/lives-under-way.ts';
 import { modelLabel } from '../../src/dispatch/model-label.ts';
 import type { ProviderAccount } from '../../src/dispatch/providers/provider.ts';
 import type { SeatQueue } from '../../src/dispatch/queue.ts';
@@ -34,7 +35,7 @@ export function testDispatchPorts(
     requestTimeoutMs: 60_000,
     streamIdleTimeoutMs: 60_000,
     streamMaxDurationMs: undefined,
-    shutdown: new AbortController().signal,
+    lives: new LivesUnderWay(new AbortController().signal),
     errorBody: errorText,
     accounts: new Map(accounts.map((account) => [account.dialect, account])),
     nowMs,
