@@ -21,7 +21,8 @@ export interface AnswerPorts extends Pick<LifeLimits, 'timers' | 'streamIdleTime
   readonly errorBody: (code: ErrorCode, message: string) => string;
 }
 
-export interface AnswerPlan extends AnswerPorts {
+export interface AnswerPlan {
+  readonly ports: AnswerPorts;
   readonly dialect: Dialect;
   /** Told how many tokens of a streamed answer have passed, estimated, whenever some have. */
   readonly onOutput: (seenTokens: number) => void;
@@ -82,7 +83,8 @@ const BYTES_PLAN: EndingPlan = { errorEvent: undefined, idle: undefined };
 
 /** Plain text can follow only plain text: nothing can be appended to an encoded stream. */
 function eventsPlan(plan: AnswerPlan, { head, failure }: StreamAnswer, target: Target['kind']): EndingPlan {
-  const { dialect, errorBody, timers, streamIdleTimeoutMs } = plan;
+  const { dialect, ports } = plan;
+  const { errorBody, timers, streamIdleTimeoutMs } = ports;
   const sayError: EndingPlan['errorEvent'] = (cut, tail) => {
     const { code, message } = (cut === undefined ? failure?.() : undefined) ?? earlyEnd(cut, target);
     return errorEvent(dialect, errorBody(code, message), tail);

@@ -7,7 +7,7 @@ import { describeFindings, exhaustionCode } from '../policy/exhaustion.ts';
 import type { Endpoint } from '../routing/endpoint.ts';
 import { AgentChoice, type ChoicePorts } from './agent-choice.ts';
 import { noneServes, noneTried, triesFailed, waitEnded } from './failure.ts';
-import { type EngineCall, forward } from './forward.ts';
+import { type Attempt, type EngineCall, forward, type LostAttempt } from './forward.ts';
 import { engineHeaders } from './headers.ts';
 import { askLastResort, type LastResortPorts } from './last-resort.ts';
 import { conclude, type DispatchOutcome } from './outcome.ts';
@@ -82,11 +82,12 @@ export async function dispatch(request: DispatchRequest, ports: DispatchPorts): 
 async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: RequestLife): Promise<DispatchOutcome> {
   const { headers, requestId, body, endpoint } = request;
   const choice = request.held?.choice ?? new AgentChoice(request, ports);
-  const call = { path: endpoint.path, headers: engineHeaders(headers, requestId), body };
+  const sent = { path: endpoint.path, headers: engineHeaders(headers, requestId), body };
   let held = request.held?.seat;
   let isReached = false;
   for (;;) {
-    const seat = held ?? (await ports.queue.take(choice, life.signal));
+    const taken = held ?? ports.queue.take(choice, life.signal);
+    const seat = taken instanceof Promise ? await taken : taken;
     held = undefined;
     if (seat === undefined) {
       const isUnreached = !isReached && life.cut === undefined && request.mayDecideAgain?.() === true;
@@ -94,7 +95,10 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
     }
     const { agent, release } = seat;
     const target = engineTarget(agent);
-    const { attempt, isFree } = await ask(agent, { call, choice, target }, ports, life);
+    let attempt = await forward({ ...sent, isAlone: choice.hasRepeated }, target, ports, life);
+    if (attempt.kind === 'disconnected' && !choice.hasRepeated) {
+      attempt = await repeat(attempt, { sent, choice, agent, target }, ports, life);
+    }
     // Before its slot is free: nobody else is sent there.
     if (attempt.kind === 'refused') agent.reportConnectionRefused(attempt.reason);
     if (attempt.kind === 'stream') life.whenOver(release);
@@ -111,12 +115,12 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
       case 'failed':
       case 'disconnected':
         ports.onFailedTry(agent, requestId, attempt.reason);
-        choice.noteFailed(seat, !isFree, triesFailed(attempt));
+        choice.noteFailed(seat, attempt.isFree !== true, triesFailed(attempt));
         break;
       default:
         if (attempt.kind !== 'cut') ports.onRouted(choice.model, choice.isFallback(seat));
         return conclude(attempt, { by: agent, target }, life, {
-          ...ports,
+          ports,
           dialect: endpoint.dialect,
           onOutput: request.onOutput,
         });
@@ -124,27 +128,31 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
   }
 }
 
-interface Asking {
-  readonly call: Omit<EngineCall, 'isAlone'>;
+interface Repeat {
+  readonly sent: Omit<EngineCall, 'isAlone'>;
   readonly choice: AgentChoice;
+  readonly agent: Agent;
   readonly target: Target;
 }
 
 /**
- * What came of asking the agent. A connection that fails before an answer can be a kept one which the engine closed as
- * the request left: once a request, that costs no try, and from then on it goes on connections of its own (G13). Where
- * no other agent has a slot it goes to the same one again, and that attempt alone tells whether the engine has failed.
+ * What comes of a request whose connection was lost before an answer. It can be a kept one which the engine closed as the
+ * request left: once a request, that costs no try, and from then on it goes on connections of its own (G13). Where no
+ * other agent has a slot it goes to the same one again, and that attempt alone tells whether the engine has failed.
  */
-async function ask(agent: Agent, { call, choice, target }: Asking, ports: DispatchPorts, life: RequestLife) {
-  const attempt = await forward({ ...call, isAlone: choice.hasRepeated }, target, ports, life);
-  if (attempt.kind !== 'disconnected' || choice.hasRepeated) return { attempt, isFree: false };
+async function repeat(
+  lost: LostAttempt,
+  { sent, choice, agent, target }: Repeat,
+  ports: DispatchPorts,
+  life: RequestLife,
+): Promise<Attempt> {
   choice.noteRepeat();
-  if (choice.freeAgents().some((other) => other !== agent)) return { attempt, isFree: true };
-  const again = await forward({ ...call, isAlone: true }, target, ports, life);
-  if (again.kind !== 'refused') return { attempt: again, isFree: false };
+  if (choice.freeAgents().some((other) => other !== agent)) return { ...lost, isFree: true };
+  const again = await forward({ ...sent, isAlone: true }, target, ports, life);
+  if (again.kind !== 'refused') return again;
   // The engine went down with the request: it had it, so it did not merely refuse it.
   agent.reportConnectionRefused(again.reason);
-  return { attempt, isFree: false };
+  return lost;
 }
 
 /** No agent is asked any more: the router has ended the request, or no step of its policy can serve it. */

@@ -50,6 +50,13 @@ export interface WholeAnswer {
 export interface FailedAttempt extends FailedAnswer {
   /** For the log, in the router's words alone. */
   readonly reason: string;
+  /** It costs none of the step's tries: the connection may have been old. By default it does. */
+  readonly isFree?: true;
+}
+
+/** The connection failed before the head of an answer. */
+export interface LostAttempt extends FailedAttempt {
+  readonly kind: 'disconnected';
 }
 
 export type Attempt =
@@ -61,8 +68,7 @@ export type Attempt =
   | { readonly kind: 'client_fault'; readonly status: ClientFault; readonly message: string }
   /** There is no way to the engine: the request was not even sent. `reason` is for the log. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** The connection failed before the head of an answer. */
-  | ({ readonly kind: 'disconnected' } & FailedAttempt)
+  | LostAttempt
   | ({ readonly kind: 'failed' } & FailedAttempt)
   /** The router ended it; the agent had had it for `afterMs`. */
   | { readonly kind: 'cut'; readonly cut: Cut; readonly afterMs: number };
@@ -88,16 +94,17 @@ export async function forward(
   ports: ForwardPorts,
   life: RequestLife,
 ): Promise<Attempt> {
-  const sentMs = ports.timers.monotonicMs();
-  const passedMs = (): number => ports.timers.monotonicMs() - sentMs;
+  const { timers } = ports;
+  const sentMs = timers.monotonicMs();
   let head: Response | undefined;
   try {
     head = await send(call, target, ports.fetch, life);
-    target.onHead(head.status, passedMs());
-    return await receive(head, target, ports, life);
+    target.onHead(head.status, timers.monotonicMs() - sentMs);
+    return await receive(head, target, timers, life);
   } catch (error) {
-    if (head === undefined) target.onHead(0, passedMs());
-    if (life.cut !== undefined) return { kind: 'cut', cut: life.cut, afterMs: passedMs() };
+    const afterMs = timers.monotonicMs() - sentMs;
+    if (head === undefined) target.onHead(0, afterMs);
+    if (life.cut !== undefined) return { kind: 'cut', cut: life.cut, afterMs };
     if (head === undefined && connectionFault(error) === 'refused') return { kind: 'refused', reason: refusal(error) };
     const kind = head === undefined ? 'disconnected' : 'failed';
     return { kind, ...broken(`The connection to the ${target.kind} failed.`, `connection failed: ${causeOf(error)}`) };
@@ -123,16 +130,22 @@ function broken(message: string, reason: string): FailedAttempt {
   return { status: undefined, message, reason };
 }
 
-async function receive(head: Response, target: Target, { timers }: ForwardPorts, life: RequestLife): Promise<Attempt> {
-  if (sizeOf(head.headers) > HEADERS_MAX) {
-    await head.body?.cancel();
-    return {
-      kind: 'failed',
-      ...broken(`The ${target.kind} sent too many headers.`, `more than ${HEADERS_MAX} characters of headers`),
-    };
-  }
-  if (head.status !== 200) return judgeFailure(head, await readFailure(head, timers, life), target);
+function receive(head: Response, target: Target, timers: Timers, life: RequestLife): Promise<Attempt> {
+  if (sizeOf(head.headers) > HEADERS_MAX) return refuseHeaders(head, target);
+  if (head.status !== 200) return receiveFailure(head, target, timers, life);
   return isEventStream(head) ? receiveEvents(head, life) : receiveDocument(head);
+}
+
+async function refuseHeaders(head: Response, { kind }: Target): Promise<Attempt> {
+  await head.body?.cancel();
+  return {
+    kind: 'failed',
+    ...broken(`The ${kind} sent too many headers.`, `more than ${HEADERS_MAX} characters of headers`),
+  };
+}
+
+async function receiveFailure(head: Response, target: Target, timers: Timers, life: RequestLife): Promise<Attempt> {
+  return judgeFailure(head, await readFailure(head, timers, life), target);
 }
 
 /** Between the head and the first event lies the whole prefill: silence is the limit, not the request timeout (E9). */

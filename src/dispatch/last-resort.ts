@@ -63,7 +63,7 @@ export async function askLastResort(
     default:
       if (attempt.kind !== 'cut') ports.onProviderUsed(request.model);
       return conclude(attempt, { by, target }, life, {
-        ...ports,
+        ports,
         dialect: endpoint.dialect,
         onOutput: request.onOutput,
       });

@@ -34,7 +34,7 @@ export interface SeatSearch {
 function seatAt(choice: Choice | 'full' | 'none'): Seat | undefined {
   if (typeof choice === 'string') return undefined;
   const release = choice.agent.take();
-  return release === undefined ? undefined : { ...choice, release };
+  return release === undefined ? undefined : { agent: choice.agent, step: choice.step, release };
 }
 
 export interface QueuePorts {
@@ -94,9 +94,9 @@ export class SeatQueue {
 
   /**
    * A slot, at once or after a wait. Undefined when the line is full, when no agent is left that could serve the
-   * request, and as soon as `signal` aborts.
+   * request, and as soon as `signal` aborts. No promise where there is nothing to wait for.
    */
-  async take(search: SeatSearch, signal: AbortSignal): Promise<Seat | undefined> {
+  take(search: SeatSearch, signal: AbortSignal): Seat | undefined | Promise<Seat | undefined> {
     // What is free while others wait, should a vacancy have gone unsaid, is theirs first.
     if (this.#lines.size > 0) this.offer(search);
     const choice = search.choose();
@@ -180,6 +180,7 @@ export class SeatQueue {
    * keeps from it, or who has asked it already, is passed over and keeps the place.
    */
   #handOver(agent: Agent): void {
+    if (this.#lines.size === 0) return;
     const waiters = this.#waiters(({ model, capability }) => agent.serves(model, capability));
     // All of them before any newcomer, also those for whom there is no slot yet.
     if (agent.state === 'healthy') for (const waiter of waiters) this.#askForPass(waiter);

@@ -57,7 +57,7 @@ export function queueBefore(agentSettings: readonly QueueAgent[], depth = 3) {
       outcome: undefined,
     };
     all.push(asked);
-    void queue.take(search, asked.client.signal).then((seat) => {
+    void Promise.resolve(queue.take(search, asked.client.signal)).then((seat) => {
       asked.outcome = { seat };
     });
     return asked;

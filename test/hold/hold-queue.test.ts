@@ -72,7 +72,7 @@ describe('HoldQueue.hold()', () => {
       mayUse: () => agent.active < 1,
       freeAgents: () => (agent.active < 1 ? [agent] : []),
     } as unknown as Parameters<typeof seats.take>[0];
-    void seats.take(search, new AbortController().signal).then((seat) => {
+    void Promise.resolve(seats.take(search, new AbortController().signal)).then((seat) => {
       newcomer = seat;
     });
     await settled();

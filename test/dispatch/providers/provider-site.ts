@@ -62,7 +62,7 @@ export function providerSite({ from, to, url, fetch: fetchProvider = socketFetch
   /** As dispatch concludes an attempt, errors in short. */
   async function respond(asking: Asking, clientGone?: AbortSignal): Promise<Response> {
     const { life, attempt } = await call(asking, clientGone);
-    const plan = { ...site.ports, dialect: endpoint.dialect, onOutput: () => undefined };
+    const plan = { ports: site.ports, dialect: endpoint.dialect, onOutput: () => undefined };
     if (attempt.kind === 'stream') return streamResponse(attempt, target, life, plan);
     if (attempt.kind === 'whole') return wholeResponse(attempt, target, life);
     life.end('broken');

@@ -82,8 +82,8 @@ const SEAT: readonly Mutant[] = mutantsOf('src/dispatch/dispatch.ts', ['test/dis
   'who had an engine is decided again': ['      isReached = true;\n', ''],
   'who has left is decided again': ['!isReached && life.cut === undefined && ', '!isReached && '],
   'a held request takes another slot': [
-    'held ?? (await ports.queue.take(choice, life.signal))',
-    'await ports.queue.take(choice, life.signal)',
+    'held ?? ports.queue.take(choice, life.signal)',
+    'ports.queue.take(choice, life.signal)',
   ],
 });
 
