@@ -94,9 +94,13 @@ export class AgentRegistry {
 
   /** Whether a healthy agent serves the model, all that do are down, starting or draining (D-03), or none does. */
   presence(model: string, capability: Capability): 'healthy' | 'unhealthy' | 'none' {
-    const agents = this.serving(model, capability);
-    if (agents.some((agent) => agent.state === 'healthy')) return 'healthy';
-    return agents.length > 0 ? 'unhealthy' : 'none';
+    let isServed = false;
+    for (const { agent } of this.#entries.values()) {
+      if (!agent.serves(model, capability)) continue;
+      if (agent.state === 'healthy') return 'healthy';
+      isServed = true;
+    }
+    return isServed ? 'unhealthy' : 'none';
   }
 
   /** All agents of the model with the capability, healthy or not. */

@@ -36,7 +36,8 @@ export class AgentChoice implements SeatSearch {
   readonly model: string;
   readonly #plan: Plan;
   readonly #endpoint: Endpoint;
-  readonly #session: Uint8Array;
+  /** Undefined where no step asks for it. */
+  readonly #session: Uint8Array | undefined;
   readonly #ports: ChoicePorts;
   readonly #failedTries: FailedTry[] = [];
   #hasRepeated = false;
@@ -48,7 +49,7 @@ export class AgentChoice implements SeatSearch {
     this.model = model;
     this.#plan = ports.policies.planFor(model);
     this.#endpoint = endpoint;
-    this.#session = sessionOf(headers);
+    this.#session = asksForSession(this.#plan) ? sessionOf(headers) : undefined;
     this.#ports = ports;
   }
 
@@ -132,4 +133,8 @@ export class AgentChoice implements SeatSearch {
     const agents = this.#ports.registry.serving(this.model, this.capability);
     return agents.map((agent) => new AgentView(agent, this.#endpoint, nowMs));
   }
+}
+
+function asksForSession({ steps }: Plan): boolean {
+  return steps.some(({ strategy }) => strategy === 'session-affinity');
 }

@@ -21,7 +21,9 @@ const LAST_USAGE =
 
 /** The use that a whole JSON document tells in its own `usage`. */
 export function useOfDocument(bytes: Uint8Array): TokenUse | undefined {
-  if (!asBuffer(bytes).includes(USAGE_NAME)) return undefined;
+  // Nearly every engine puts it last: then the rest need not be read.
+  const last = useOfTail(bytes.subarray(-USE_TAIL_BYTES));
+  if (last !== undefined || !asBuffer(bytes).includes(USAGE_NAME)) return last;
   const span = findMembers(bytes, 'usage').at(-1);
   return span === undefined ? undefined : useIn(parseJson(bytes.subarray(span.start, span.end)));
 }

@@ -12,17 +12,27 @@ import type { RouterPorts } from './router-ports.ts';
 import type { ChargedRequest, Client } from './serve-here.ts';
 
 /**
- * All that the request needs before it goes to an agent. Throws 400, 429 and as `enterGates`; then nothing is held but the
- * charge.
+ * All that the request needs before it goes to an agent, at once where no limit asks for its size. Rejects with 400, 429
+ * and as `enterGates`; then nothing is held but the charge.
  */
-export async function takeDues(
+export function takeDues(
   ports: RouterPorts,
   arrival: Arrival,
   request: ChargedRequest,
-  { gone: clientGone, room }: Pick<Client, 'gone' | 'room'>,
+  client: Pick<Client, 'gone' | 'room'>,
+): Dues | Promise<Dues> {
+  const measuring = client.room?.measured ?? measurePrompt(ports, arrival, request);
+  if (measuring === undefined) return new Dues(ports, arrival, request, undefined);
+  return takeLimited(ports, arrival, request, { ...client, measuring });
+}
+
+async function takeLimited(
+  ports: RouterPorts,
+  arrival: Arrival,
+  request: ChargedRequest,
+  { gone: clientGone, room, measuring }: Pick<Client, 'gone' | 'room'> & { measuring: Measured | Promise<Measured> },
 ): Promise<Dues> {
-  const measured = room?.measured ?? (await measurePrompt(ports, arrival, request));
-  if (measured === undefined) return new Dues(ports, arrival, request, undefined);
+  const measured = await measuring;
   const grant = await enterGates(ports, arrival, request, { ...measured, clientGone, room: room?.reservation });
   reserveTokens(ports, arrival, request, { ...measured, grant });
   return new Dues(ports, arrival, request, { ...measured, grant });

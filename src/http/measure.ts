@@ -16,18 +16,21 @@ export interface Measured {
   readonly promptTokens: number;
 }
 
-/** Undefined for an endpoint that no gate holds back, and where there is no limit. */
-export async function measurePrompt(
+/** Undefined, at once, for an endpoint that no gate holds back, and where there is no limit. */
+export function measurePrompt(
   ports: RouterPorts,
   { endpoint }: Arrival,
   { admitted, charge, model, forwarded }: ChargedRequest,
-): Promise<Measured | undefined> {
+): Promise<Measured> | undefined {
   if (!isAdmitted(endpoint.path)) return undefined;
   const policy = ports.policies.policyFor(model);
   const isLimited = charge.hasTokenLimit || hasGate(policy, admitted.caller.quota);
-  if (!isLimited) return undefined;
-  const prompt = await ports.turns.complete(readPrompt(forwarded.body));
-  return { prompt, promptTokens: ports.ratios.estimate(model, prompt) };
+  return isLimited ? measure(ports, model, forwarded.body) : undefined;
+}
+
+async function measure({ turns, ratios }: RouterPorts, model: string, body: Uint8Array): Promise<Measured> {
+  const prompt = await turns.complete(readPrompt(body));
+  return { prompt, promptTokens: ratios.estimate(model, prompt) };
 }
 
 /** Whether any gate of the policy can refuse. A key's share is one of a budget, so that counts for it. */

@@ -48,7 +48,8 @@ export async function serveHere(
   const { record, endpoint, headers } = arrival;
   // The body is read: from here on only the router's own limits end a silent request (bun.md, facts 3 and 4).
   client.connection.allowSilence();
-  const dues = await duesOf(ports, arrival, asked, client);
+  const taking = takeDues(ports, arrival, asked, client);
+  const dues = taking instanceof Promise ? await duesOf(taking, client) : taking;
   let hasEnded = false;
   const onEnd: DispatchRequest['onEnd'] = (end) => {
     hasEnded = true;
@@ -105,9 +106,9 @@ function isAwake({ agents }: RouterPorts, { capability }: Arrival['endpoint'], m
 }
 
 /** Waiting for room is silent, too. Without room the slot that the request was held for goes to the next. */
-async function duesOf(ports: RouterPorts, arrival: Arrival, asked: ChargedRequest, client: Client): Promise<Dues> {
+async function duesOf(taking: Promise<Dues>, client: Client): Promise<Dues> {
   try {
-    return await takeDues(ports, arrival, asked, client);
+    return await taking;
   } catch (error) {
     client.room?.giveBack();
     client.held?.seat.release();

@@ -65,15 +65,14 @@ export function selectAgent<Agent extends PolicyAgent>(
 ): Selection<Agent> {
   if (isSpent(step, search)) return { kind: 'spent', bars: new Map() };
   const look = lookOf(step, search);
-  const candidates: Agent[] = [];
-  const bars = new Map<Bar, number>();
-  for (const agent of agents) {
-    const bar = barOf(step, agent, look);
-    if (bar === undefined) candidates.push(agent);
-    else bars.set(bar, (bars.get(bar) ?? 0) + 1);
-  }
+  const candidates = agents.filter((agent) => mayServe(step, agent, look));
   const agent = choose({ step, agents, candidates, session: search.session, nowMs: search.nowMs });
   if (agent !== undefined) return { kind: 'agent', agent };
+  const bars = new Map<Bar, number>();
+  for (const barred of agents) {
+    const bar = barOf(step, barred, look);
+    if (bar !== undefined) bars.set(bar, (bars.get(bar) ?? 0) + 1);
+  }
   return { kind: bars.has('capacity') ? 'full' : 'empty', bars };
 }
 
@@ -96,7 +95,7 @@ export function selectFromPlan<Agent extends PolicyAgent>(
   const findings: StepFinding[] = [];
   for (const step of steps) {
     const selection = selectAgent(step, agents, search);
-    if (selection.kind === 'agent') return { ...selection, step };
+    if (selection.kind === 'agent') return { kind: 'agent', step, agent: selection.agent };
     findings.push({ ...selection, step });
   }
   return { kind: findings.some(({ kind }) => kind === 'full') ? 'wait' : 'exhausted', findings };
@@ -108,11 +107,16 @@ export function mayServePlan({ steps }: Plan, agent: PolicyAgent, search: Search
 }
 
 function isSpent(step: PlanStep, { failedTries }: Search): boolean {
-  return failedTries.filter((failed) => failed.countsAsTry && failed.step === step).length >= step.maxTries;
+  let spent = 0;
+  for (const failed of failedTries) if (failed.countsAsTry && failed.step === step) spent += 1;
+  return spent >= step.maxTries;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** A later step may ask an agent again that failed in an earlier one. */
 function lookOf(step: PlanStep, { failedTries, nowMs }: Search) {
+  if (failedTries.length === 0) return { failed: NONE, nowMs };
   const failed = failedTries.flatMap((attempt) => (attempt.step === step ? [attempt.agentId] : []));
   return { failed: new Set(failed), nowMs };
 }

@@ -23,6 +23,8 @@ export interface Choosing<Agent extends PolicyAgent> {
  * due for a trial comes first, and one that is passed over last (E7, half-open): none is left out for its failures.
  */
 export function choose<Agent extends PolicyAgent>(choosing: Choosing<Agent>): Agent | undefined {
+  // No strategy has a choice there.
+  if (choosing.candidates.length <= 1) return choosing.candidates[0];
   const foremost = foremostOf(choosing.candidates);
   switch (choosing.step.strategy) {
     case 'least-loaded':
