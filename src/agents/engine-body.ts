@@ -64,8 +64,13 @@ export function memberOf(value: unknown, name: string): unknown {
 
 /** The document, or undefined for what is not JSON in UTF-8. */
 export function parseJson(bytes: Uint8Array): unknown {
+  return parseText(decodeUtf8(bytes) ?? '');
+}
+
+/** The same of what is text already. */
+export function parseText(text: string): unknown {
   try {
-    return JSON.parse(decodeUtf8(bytes) ?? '');
+    return JSON.parse(text);
   } catch {
     return undefined; // the only error of JSON.parse is a text that is not JSON
   }

@@ -3,7 +3,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { Dialect } from '../routing/endpoint.ts';
 import { earlyEnd } from './failure.ts';
-import type { StreamAnswer, WholeAnswer } from './forward.ts';
+import type { AnswerHead, StreamAnswer, WholeAnswer } from './forward.ts';
 import { clientHeaders } from './headers.ts';
 import { DocumentMeter, EventMeter, type Meter, NO_METER, type Reading } from './meter.ts';
 import type { LifeLimits, RequestLife } from './request-life.ts';
@@ -73,8 +73,8 @@ function meterFor({ head, isEvents }: StreamAnswer, dialect: Dialect): Meter {
 }
 
 /** An encoded answer is passed on unread: no engine is asked for one. */
-function isReadable(head: Response): boolean {
-  return !head.headers.has('content-encoding');
+function isReadable({ headers }: AnswerHead): boolean {
+  return headers['content-encoding'] === undefined;
 }
 
 type EndingPlan = Omit<RelayPlan, 'meter' | 'onOutput'>;

@@ -45,7 +45,7 @@ export interface FailedAnswer {
   /** Undefined when no whole answer came. */
   readonly status: number | undefined;
   readonly message: string;
-  readonly retryAfter?: string | null;
+  readonly retryAfter?: string | undefined;
 }
 
 /** The last try failed: 503 when the engine was only busy or loading, else 502, with the engine's own words (E8). */

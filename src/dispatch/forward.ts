@@ -7,7 +7,7 @@ import type { Timers } from '../agents/timers.ts';
 import type { TokenUse } from '../agents/track-record.ts';
 import { engineMessage, holdsSecret } from './engine-message.ts';
 import type { FailedAnswer, Failure } from './failure.ts';
-import type { HeaderFields } from './headers.ts';
+import { fieldsOf, type HeaderFields } from './headers.ts';
 import type { Cut, RequestLife } from './request-life.ts';
 import type { Target } from './target.ts';
 
@@ -25,9 +25,15 @@ export const CLIENT_FAULTS = [400, 413, 415, 422] as const;
 
 export type ClientFault = (typeof CLIENT_FAULTS)[number];
 
+/** Of an answer as it came. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: HeaderFields;
+}
+
 export interface StreamAnswer {
   readonly kind: 'stream';
-  readonly head: Response;
+  readonly head: AnswerHead;
   /** Its first bytes are there: until then another agent could still be asked. */
   readonly body: OpenedBody;
   /** Server-Sent Events, by the answer's own type, whatever the request asked for (routing.md §14). */
@@ -40,7 +46,7 @@ export interface StreamAnswer {
 
 export interface WholeAnswer {
   readonly kind: 'whole';
-  readonly head: Response;
+  readonly head: AnswerHead;
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Of a converted answer: the tokens it took. */
   readonly use?: () => TokenUse | undefined;
@@ -96,17 +102,18 @@ export async function forward(
 ): Promise<Attempt> {
   const { timers } = ports;
   const sentMs = timers.monotonicMs();
-  let head: Response | undefined;
+  let response: Response | undefined;
   try {
-    head = await send(call, target, ports.fetch, life);
-    target.onHead(head.status, timers.monotonicMs() - sentMs);
-    return await receive(head, target, timers, life);
+    response = await send(call, target, ports.fetch, life);
+    target.onHead(response.status, timers.monotonicMs() - sentMs);
+    return await receive(response, target, timers, life);
   } catch (error) {
     const afterMs = timers.monotonicMs() - sentMs;
-    if (head === undefined) target.onHead(0, afterMs);
+    if (response === undefined) target.onHead(0, afterMs);
     if (life.cut !== undefined) return { kind: 'cut', cut: life.cut, afterMs };
-    if (head === undefined && connectionFault(error) === 'refused') return { kind: 'refused', reason: refusal(error) };
-    const kind = head === undefined ? 'disconnected' : 'failed';
+    if (response === undefined && connectionFault(error) === 'refused')
+      return { kind: 'refused', reason: refusal(error) };
+    const kind = response === undefined ? 'disconnected' : 'failed';
     return { kind, ...broken(`The connection to the ${target.kind} failed.`, `connection failed: ${causeOf(error)}`) };
   }
 }
@@ -130,29 +137,41 @@ function broken(message: string, reason: string): FailedAttempt {
   return { status: undefined, message, reason };
 }
 
-function receive(head: Response, target: Target, timers: Timers, life: RequestLife): Promise<Attempt> {
-  if (sizeOf(head.headers) > HEADERS_MAX) return refuseHeaders(head, target);
-  if (head.status !== 200) return receiveFailure(head, target, timers, life);
-  return isEventStream(head) ? receiveEvents(head, life) : receiveDocument(head);
+function receive(response: Response, target: Target, timers: Timers, life: RequestLife): Promise<Attempt> {
+  const head = { status: response.status, headers: fieldsOf(response.headers) };
+  if (sizeOf(head.headers) > HEADERS_MAX) return refuseHeaders(response, target);
+  if (head.status !== 200) return receiveFailure({ head, response }, target, timers, life);
+  return isEventStream(head) ? receiveEvents({ head, response }, life) : receiveDocument({ head, response });
 }
 
-async function refuseHeaders(head: Response, { kind }: Target): Promise<Attempt> {
-  await head.body?.cancel();
+/** A head that has been read, and the response that it is of. */
+interface Received {
+  readonly head: AnswerHead;
+  readonly response: Response;
+}
+
+async function refuseHeaders(response: Response, { kind }: Target): Promise<Attempt> {
+  await response.body?.cancel();
   return {
     kind: 'failed',
     ...broken(`The ${kind} sent too many headers.`, `more than ${HEADERS_MAX} characters of headers`),
   };
 }
 
-async function receiveFailure(head: Response, target: Target, timers: Timers, life: RequestLife): Promise<Attempt> {
-  return judgeFailure(head, await readFailure(head, timers, life), target);
+async function receiveFailure(
+  { head, response }: Received,
+  target: Target,
+  timers: Timers,
+  life: RequestLife,
+): Promise<Attempt> {
+  return judgeFailure(head, await readFailure(response, timers, life), target);
 }
 
 /** Between the head and the first event lies the whole prefill: silence is the limit, not the request timeout (E9). */
-async function receiveEvents(head: Response, life: RequestLife): Promise<Attempt> {
+async function receiveEvents({ head, response }: Received, life: RequestLife): Promise<Attempt> {
   life.limitToSilence();
   try {
-    const body = await openBody(head, (size) => size > 0);
+    const body = await openBody(response, (size) => size > 0);
     return { kind: 'stream', head, body, isEvents: true };
   } catch (error) {
     life.limitToRequest();
@@ -160,26 +179,26 @@ async function receiveEvents(head: Response, life: RequestLife): Promise<Attempt
   }
 }
 
-async function receiveDocument(head: Response): Promise<Attempt> {
-  if (isShort(head)) return { kind: 'whole', head, bytes: new Uint8Array(await head.arrayBuffer()) };
-  const body = await openBody(head, (size) => size > WHOLE_ANSWER_MAX_BYTES);
+async function receiveDocument({ head, response }: Received): Promise<Attempt> {
+  if (isShort(head)) return { kind: 'whole', head, bytes: await response.bytes() };
+  const body = await openBody(response, (size) => size > WHOLE_ANSWER_MAX_BYTES);
   return body.rest === undefined
     ? { kind: 'whole', head, bytes: joined(body.chunks) }
     : { kind: 'stream', head, body, isEvents: false };
 }
 
-function sizeOf(headers: Headers): number {
+function sizeOf(headers: HeaderFields): number {
   let size = 0;
-  for (const [name, value] of headers) size += name.length + value.length;
+  for (const [name, value] of Object.entries(headers)) size += name.length + value.length;
   return size;
 }
 
 /** As much of the body as comes in time. */
-async function readFailure(head: Response, timers: Timers, life: RequestLife): Promise<BoundedBody> {
+async function readFailure(response: Response, timers: Timers, life: RequestLife): Promise<BoundedBody> {
   const stop = new AbortController();
   const cancelTimer = timers.after(FAILURE_BODY_TIMEOUT_MS, () => stop.abort());
   try {
-    return await readBounded(head, WHOLE_ANSWER_MAX_BYTES, stop.signal);
+    return await readBounded(response, WHOLE_ANSWER_MAX_BYTES, stop.signal);
   } catch (error) {
     if (life.cut !== undefined) throw error;
     return { bytes: new Uint8Array(), isWhole: false };
@@ -189,9 +208,9 @@ async function readFailure(head: Response, timers: Timers, life: RequestLife): P
 }
 
 /** The key with which it was asked goes to no client. */
-function judgeFailure(head: Response, { bytes, isWhole }: BoundedBody, { kind, secret: key }: Target): Attempt {
+function judgeFailure(head: AnswerHead, { bytes, isWhole }: BoundedBody, { kind, secret: key }: Target): Attempt {
   const status = CLIENT_FAULTS.find((known) => known === head.status);
-  const isEncoded = head.headers.has('content-encoding');
+  const isEncoded = head.headers['content-encoding'] !== undefined;
   const isPassedOn = isEncoded ? key === undefined : parseJson(bytes) !== undefined && !holdsKey(bytes, key);
   if (status !== undefined && isWhole && isPassedOn) {
     return { kind: 'whole', head, bytes };
@@ -199,7 +218,7 @@ function judgeFailure(head: Response, { bytes, isWhole }: BoundedBody, { kind, s
   // With a status of success it is an answer, of which nothing is told as an error.
   const said = isEncoded || head.status < 300 ? undefined : engineMessage(bytes, key);
   const message = said ?? `The ${kind} answered with status ${head.status}.`;
-  const retryAfter = head.headers.get('retry-after');
+  const retryAfter = head.headers['retry-after'];
   return status === undefined
     ? { kind: 'failed', status: head.status, message, retryAfter, reason: `status ${head.status}` }
     : { kind: 'client_fault', status, message };
@@ -209,11 +228,11 @@ function holdsKey(bytes: Uint8Array, key: string | undefined): boolean {
   return key !== undefined && holdsSecret(new TextDecoder().decode(bytes), key);
 }
 
-function isEventStream(head: Response): boolean {
-  return head.headers.get('content-type')?.toLowerCase().includes('text/event-stream') ?? false;
+function isEventStream({ headers }: AnswerHead): boolean {
+  return headers['content-type']?.toLowerCase().includes('text/event-stream') ?? false;
 }
 
-function isShort(head: Response): boolean {
-  const length = head.headers.get('content-length');
-  return length !== null && Number(length) <= WHOLE_ANSWER_MAX_BYTES;
+function isShort({ headers }: AnswerHead): boolean {
+  const length = headers['content-length'];
+  return length !== undefined && Number(length) <= WHOLE_ANSWER_MAX_BYTES;
 }

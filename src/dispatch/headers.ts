@@ -47,8 +47,15 @@ const NOT_FOR_ENGINES: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...FOR_THE_
 const NOT_FOR_CLIENTS: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...SET_BY_ROUTER, 'content-length']);
 const NONE: ReadonlySet<string> = new Set();
 
-/** By name, in lower case. Made in one go: each call of a `Headers` is one into the runtime. */
+/** By name, in lower case. Read in one go: each call of a `Headers` is one into the runtime. */
 export type HeaderFields = Record<string, string>;
+
+/** All of them, several cookies as one text. `toJSON` is Bun's, and twice as fast as an iteration. */
+export function fieldsOf(headers: Headers & { toJSON?(): HeaderFields }): HeaderFields {
+  const fields: HeaderFields = headers.toJSON?.() ?? Object.fromEntries<string>(headers);
+  if (fields['set-cookie'] !== undefined) fields['set-cookie'] = headers.getSetCookie().join();
+  return fields;
+}
 
 /**
  * Headers for the engine: the client's without credentials, the effective `X-Request-ID`, and no encoding asked for,
@@ -57,8 +64,9 @@ export type HeaderFields = Record<string, string>;
  */
 export function engineHeaders(fromClient: Headers, requestId: string): HeaderFields {
   const fields: HeaderFields = { 'content-type': 'application/json' };
-  const named = connectionOptions(fromClient);
-  for (const [name, value] of fromClient) {
+  const sent = fieldsOf(fromClient);
+  const named = connectionOptions(sent);
+  for (const [name, value] of Object.entries(sent)) {
     if (NOT_FOR_ENGINES.has(name) || named.has(name) || redactText(value) !== value) continue;
     fields[name] = value;
   }
@@ -71,10 +79,10 @@ export function engineHeaders(fromClient: Headers, requestId: string): HeaderFie
  * Headers for the client: the engine's, without length (the body may still change its framing) or CORS, and without any
  * that repeats `key`, with which the engine was asked.
  */
-export function clientHeaders(fromEngine: Headers, key?: string): HeaderFields {
+export function clientHeaders(fromEngine: HeaderFields, key?: string): HeaderFields {
   const fields: HeaderFields = {};
   const named = connectionOptions(fromEngine);
-  for (const [name, value] of fromEngine) {
+  for (const [name, value] of Object.entries(fromEngine)) {
     const isOwnKey = key !== undefined && value.includes(key);
     if (NOT_FOR_CLIENTS.has(name) || named.has(name) || isOwnKey || name.startsWith('access-control-')) continue;
     fields[name] = value;
@@ -83,7 +91,6 @@ export function clientHeaders(fromEngine: Headers, key?: string): HeaderFields {
 }
 
 /** The names that `Connection` lists. */
-function connectionOptions(headers: Headers): ReadonlySet<string> {
-  const listed = headers.get('connection');
-  return listed === null ? NONE : new Set(listed.split(',').map((name) => name.trim().toLowerCase()));
+function connectionOptions({ connection: listed }: HeaderFields): ReadonlySet<string> {
+  return listed === undefined ? NONE : new Set(listed.split(',').map((name) => name.trim().toLowerCase()));
 }

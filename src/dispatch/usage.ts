@@ -2,7 +2,7 @@
 // parsed; an answer without them, or one that is odd, has no use and is no fault.
 
 import { Buffer } from 'node:buffer';
-import { memberOf, parseJson } from '../agents/engine-body.ts';
+import { memberOf, parseJson, parseText } from '../agents/engine-body.ts';
 import type { TokenUse } from '../agents/track-record.ts';
 import { findMembers } from '../lib/json-members.ts';
 
@@ -31,7 +31,7 @@ export function useOfDocument(bytes: Uint8Array): TokenUse | undefined {
 /** The use that stands in the last bytes of a document; not read when other objects or lists follow it. */
 export function useOfTail(bytes: Uint8Array): TokenUse | undefined {
   const [, usage] = LAST_USAGE.exec(asBuffer(bytes).toString('utf8')) ?? [];
-  return usage === undefined ? undefined : useIn(parseJson(Buffer.from(usage)));
+  return usage === undefined ? undefined : useIn(parseText(usage));
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { clientHeaders, engineHeaders } from '../../src/dispatch/headers.ts';
+import { clientHeaders, engineHeaders, fieldsOf } from '../../src/dispatch/headers.ts';
 
 const CANARY = 'canary';
 
@@ -81,13 +81,13 @@ describe('engineHeaders()', () => {
 
 describe('clientHeaders()', () => {
   it('drops a header that repeats the engine’s key, and no other', () => {
-    const headers = new Headers({ 'x-seen': 'Bearer sk-1', 'x-other': 'sk-2' });
+    const headers = { 'x-seen': 'Bearer sk-1', 'x-other': 'sk-2' };
     assert.deepEqual(Object.keys(clientHeaders(headers, 'sk-1')), ['x-other']);
-    assert.deepEqual(Object.keys(clientHeaders(headers)), ['x-other', 'x-seen']);
+    assert.deepEqual(Object.keys(clientHeaders(headers)), ['x-seen', 'x-other']);
   });
 
   for (const name of ['content-type', 'content-encoding', 'openai-processing-ms', 'x-engine']) {
-    it(`passes ${name} on`, () => assert.equal(clientHeaders(new Headers({ [name]: CANARY }))[name], CANARY));
+    it(`passes ${name} on`, () => assert.equal(clientHeaders({ [name.toLowerCase()]: CANARY })[name], CANARY));
   }
 
   const dropped = [
@@ -109,7 +109,7 @@ describe('clientHeaders()', () => {
   ];
   for (const name of dropped) {
     it(`keeps ${name} from the client`, () => {
-      assert.equal(name.toLowerCase() in clientHeaders(new Headers({ [name]: CANARY })), false);
+      assert.equal(name.toLowerCase() in clientHeaders({ [name.toLowerCase()]: CANARY }), false);
     });
   }
 
@@ -121,6 +121,24 @@ describe('clientHeaders()', () => {
       ['x-hop', '1'],
       ['x-end', '2'],
     ]);
-    assert.deepEqual(Object.keys(clientHeaders(headers)), ['x-end']);
+    assert.deepEqual(Object.keys(clientHeaders(fieldsOf(headers))), ['x-end']);
+  });
+});
+
+describe('fieldsOf()', () => {
+  it('reads what a Headers holds, names in lower case and repeated ones joined', () => {
+    const headers = new Headers([
+      ['X-One', '1'],
+      ['Vary', 'a'],
+      ['vary', 'b'],
+      ['Content-Type', 'text/plain'],
+    ]);
+    assert.deepEqual(fieldsOf(headers), { 'content-type': 'text/plain', vary: 'a, b', 'x-one': '1' });
+  });
+
+  it('counts every cookie', () => {
+    const headers = new Headers();
+    for (const value of ['a=1', 'b=2']) headers.append('set-cookie', value);
+    assert.deepEqual(fieldsOf(headers), { 'set-cookie': 'a=1,b=2' });
   });
 });

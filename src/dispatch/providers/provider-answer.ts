@@ -5,6 +5,7 @@ import { parseExactJson } from '../../lib/exact-json.ts';
 import { decodeUtf8, encodeUtf8 } from '../../lib/utf8.ts';
 import { holdsSecret } from '../engine-message.ts';
 import {
+  type AnswerHead,
   type Attempt,
   CLIENT_FAULTS,
   type StreamAnswer,
@@ -42,7 +43,7 @@ export function readDocument(
 
 /** Of a document that goes to a client as it is; undefined when it may. */
 function whyUnfit({ head, bytes }: WholeAnswer, { apiKey }: ProviderAccount): string | undefined {
-  if (head.headers.has('content-encoding')) return ENCODED;
+  if (isEncoded(head)) return ENCODED;
   if (!isJson(head) || bytes.length === 0) return 'its answer is not JSON';
   // In a text or an error of the provider's: neither may show it.
   return holdsSecret(new TextDecoder().decode(bytes), apiKey) ? HOLDS_KEY : undefined;
@@ -51,12 +52,16 @@ function whyUnfit({ head, bytes }: WholeAnswer, { apiKey }: ProviderAccount): st
 const ENCODED = 'it sent an encoded answer';
 const HOLDS_KEY = 'its answer holds a secret';
 
-function isJson({ headers }: Response): boolean {
-  return /\bjson\b/i.test(headers.get('content-type') ?? '');
+function isEncoded({ headers }: AnswerHead): boolean {
+  return headers['content-encoding'] !== undefined;
+}
+
+function isJson({ headers }: AnswerHead): boolean {
+  return /\bjson\b/i.test(headers['content-type'] ?? '');
 }
 
 function convertDocument({ head, bytes }: WholeAnswer, provider: ProviderAccount, back: WayBack): ProviderAttempt {
-  if (head.headers.has('content-encoding')) return failedCall(provider, ENCODED);
+  if (isEncoded(head)) return failedCall(provider, ENCODED);
   if (back.wantsStream) return failedCall(provider, 'it sent a document instead of events');
   const document = parseExactJson(decodeUtf8(bytes) ?? '');
   if (!document.ok) return failedCall(provider, `its answer is ${document.fault}`);
@@ -65,7 +70,7 @@ function convertDocument({ head, bytes }: WholeAnswer, provider: ProviderAccount
   const { tokens, document: answer } = converted.value;
   return {
     kind: 'whole',
-    head: new Response(null, { headers: { 'content-type': 'application/json' } }),
+    head: { status: 200, headers: { 'content-type': 'application/json' } },
     bytes: encodeUtf8(JSON.stringify(answer)),
     use: () => useOf(tokens),
   };
@@ -92,7 +97,7 @@ export async function readEvents(
     const status = code === 'backend_unavailable' ? 503 : undefined;
     return tellFailure({ status, message, reason: 'its stream broke before its first event' }, provider);
   }
-  const head = new Response(null, { headers: { 'content-type': 'text/event-stream' } });
+  const head = { status: 200, headers: { 'content-type': 'text/event-stream' } };
   const { body, failure } = opened.value;
   const use = (): TokenUse | undefined => conversion.tokens && useOf(conversion.tokens);
   return { kind: 'stream', head, body, isEvents: true, failure, use };
@@ -101,22 +106,22 @@ export async function readEvents(
 /** One that goes to a client as it is: events, or a document of more than {@link WHOLE_ANSWER_MAX_BYTES}. */
 async function passEvents(answer: StreamAnswer, provider: ProviderAccount): Promise<ProviderAttempt> {
   const { head, isEvents } = answer;
-  const isFit = !head.headers.has('content-encoding') && (isEvents || isJson(head));
+  const isFit = !isEncoded(head) && (isEvents || isJson(head));
   const guarded = isFit ? guardBody(answer.body, provider.apiKey) : undefined;
   if (guarded !== undefined) return { ...answer, ...guarded, head: ownHead(head) };
   await answer.body.rest?.cancel();
   if (isFit) return failedCall(provider, HOLDS_KEY);
-  return failedCall(provider, head.headers.has('content-encoding') ? ENCODED : 'its answer is not JSON');
+  return failedCall(provider, isEncoded(head) ? ENCODED : 'its answer is not JSON');
 }
 
 function whyUnreadable({ head, isEvents }: StreamAnswer, back: WayBack): string | undefined {
   if (!isEvents) return `its answer is longer than ${WHOLE_ANSWER_MAX_BYTES} bytes`;
-  if (head.headers.has('content-encoding')) return 'it sent encoded events';
+  if (isEncoded(head)) return 'it sent encoded events';
   return back.wantsStream ? undefined : 'it sent events instead of a document';
 }
 
 /** What else a provider's headers tell, of the operator's account and its limits, is not for clients. */
-function ownHead({ status, headers }: Response): Response {
-  const type = headers.get('content-type');
-  return new Response(null, { status, headers: type === null ? {} : { 'content-type': type } });
+function ownHead({ status, headers }: AnswerHead): AnswerHead {
+  const type = headers['content-type'];
+  return { status, headers: type === undefined ? {} : { 'content-type': type } };
 }

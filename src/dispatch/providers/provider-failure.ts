@@ -34,7 +34,7 @@ export function tellFailure({ status, message, reason, retryAfter }: FailedAttem
     kind: 'failed',
     status: status === OVERLOADED ? 503 : status,
     message: tellWho(name, told),
-    retryAfter: retryAfter ?? null,
+    retryAfter,
     reason: `${name}: ${reason}${status === 404 ? MODEL_HINT : ''}`,
   };
 }
