@@ -8,7 +8,8 @@ export type EngineFetch = (url: string, init: RequestInit) => Promise<Response>;
  * client's prompt to an address that no operator configured.
  */
 export function createEngineFetch(fetch: EngineFetch, runtimeInit: RequestInit): EngineFetch {
-  return (url, init) => fetch(url, { ...runtimeInit, ...init, redirect: 'manual' });
+  const always: RequestInit = { ...runtimeInit, redirect: 'manual' };
+  return (url, init) => fetch(url, { ...init, ...always });
 }
 
 /** The system's names for having no way to an engine: nobody listens, no such host, no route. Nothing was sent then. */

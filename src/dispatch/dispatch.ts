@@ -68,11 +68,8 @@ export interface DispatchPorts extends LifeLimits, LastResortPorts, ChoicePorts 
 }
 
 /** The answer of the first agent in the order of the model's policy that gives one, or of its provider. Never rejects. */
-export async function dispatch(request: DispatchRequest, ports: DispatchPorts): Promise<DispatchOutcome> {
-  const life = new RequestLife(request, ports);
-  const outcome = await tryAgents(request, ports, life);
-  if (outcome.kind !== 'answered') life.end('broken');
-  return outcome;
+export function dispatch(request: DispatchRequest, ports: DispatchPorts): Promise<DispatchOutcome> {
+  return tryAgents(request, ports, new RequestLife(request, ports));
 }
 
 /**
@@ -82,7 +79,7 @@ export async function dispatch(request: DispatchRequest, ports: DispatchPorts): 
 async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: RequestLife): Promise<DispatchOutcome> {
   const { headers, requestId, body, endpoint } = request;
   const choice = request.held?.choice ?? new AgentChoice(request, ports);
-  const sent = { path: endpoint.path, headers: engineHeaders(headers, requestId), body };
+  const sentHeaders = engineHeaders(headers, requestId);
   let held = request.held?.seat;
   let isReached = false;
   for (;;) {
@@ -91,13 +88,16 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
     held = undefined;
     if (seat === undefined) {
       const isUnreached = !isReached && life.cut === undefined && request.mayDecideAgain?.() === true;
-      return isUnreached ? { kind: 'unreached', by: undefined } : noAgent(request, choice, life, ports);
+      const outcome = isUnreached ? UNREACHED : await noAgent(request, choice, life, ports);
+      if (outcome.kind !== 'answered') life.end('broken');
+      return outcome;
     }
     const { agent, release } = seat;
     const target = engineTarget(agent);
-    let attempt = await forward({ ...sent, isAlone: choice.hasRepeated }, target, ports, life);
+    const call = { path: endpoint.path, headers: sentHeaders, body, isAlone: choice.hasRepeated };
+    let attempt = await forward(call, target, ports, life);
     if (attempt.kind === 'disconnected' && !choice.hasRepeated) {
-      attempt = await repeat(attempt, { sent, choice, agent, target }, ports, life);
+      attempt = await repeat(attempt, { call, choice, agent, target }, ports, life);
     }
     // Before its slot is free: nobody else is sent there.
     if (attempt.kind === 'refused') agent.reportConnectionRefused(attempt.reason);
@@ -128,8 +128,10 @@ async function tryAgents(request: DispatchRequest, ports: DispatchPorts, life: R
   }
 }
 
+const UNREACHED: DispatchOutcome = { kind: 'unreached', by: undefined };
+
 interface Repeat {
-  readonly sent: Omit<EngineCall, 'isAlone'>;
+  readonly call: EngineCall;
   readonly choice: AgentChoice;
   readonly agent: Agent;
   readonly target: Target;
@@ -142,13 +144,13 @@ interface Repeat {
  */
 async function repeat(
   lost: LostAttempt,
-  { sent, choice, agent, target }: Repeat,
+  { call, choice, agent, target }: Repeat,
   ports: DispatchPorts,
   life: RequestLife,
 ): Promise<Attempt> {
   choice.noteRepeat();
   if (choice.freeAgents().some((other) => other !== agent)) return { ...lost, isFree: true };
-  const again = await forward({ ...sent, isAlone: true }, target, ports, life);
+  const again = await forward({ ...call, isAlone: true }, target, ports, life);
   if (again.kind !== 'refused') return again;
   // The engine went down with the request: it had it, so it did not merely refuse it.
   agent.reportConnectionRefused(again.reason);

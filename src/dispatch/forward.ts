@@ -106,7 +106,10 @@ export async function forward(
   try {
     response = await send(call, target, ports.fetch, life);
     target.onHead(response.status, timers.monotonicMs() - sentMs);
-    return await receive(response, target, timers, life);
+    const head = { status: response.status, headers: fieldsOf(response.headers) };
+    // Most answers, without one more step.
+    if (isShortDocument(head)) return { kind: 'whole', head, bytes: await response.bytes() };
+    return await receive({ head, response }, target, timers, life);
   } catch (error) {
     const afterMs = timers.monotonicMs() - sentMs;
     if (response === undefined) target.onHead(0, afterMs);
@@ -119,7 +122,8 @@ export async function forward(
 }
 
 function send(call: EngineCall, target: Target, fetch: EngineFetch, life: RequestLife): Promise<Response> {
-  const headers = { ...call.headers, ...target.credentials };
+  const { credentials } = target;
+  const headers = credentials === undefined ? call.headers : { ...call.headers, ...credentials };
   const init = { method: 'POST', headers, body: call.body, signal: life.signal };
   return fetch(target.baseUrl + call.path, call.isAlone ? { ...init, keepalive: false } : init);
 }
@@ -137,11 +141,12 @@ function broken(message: string, reason: string): FailedAttempt {
   return { status: undefined, message, reason };
 }
 
-function receive(response: Response, target: Target, timers: Timers, life: RequestLife): Promise<Attempt> {
-  const head = { status: response.status, headers: fieldsOf(response.headers) };
-  if (sizeOf(head.headers) > HEADERS_MAX) return refuseHeaders(response, target);
-  if (head.status !== 200) return receiveFailure({ head, response }, target, timers, life);
-  return isEventStream(head) ? receiveEvents({ head, response }, life) : receiveDocument({ head, response });
+/** Anything but a short document. */
+function receive(received: Received, target: Target, timers: Timers, life: RequestLife): Promise<Attempt> {
+  const { head } = received;
+  if (sizeOf(head.headers) > HEADERS_MAX) return refuseHeaders(received, target);
+  if (head.status !== 200) return receiveFailure(received, target, timers, life);
+  return isEventStream(head) ? receiveEvents(received, life) : receiveDocument(received);
 }
 
 /** A head that has been read, and the response that it is of. */
@@ -150,7 +155,7 @@ interface Received {
   readonly response: Response;
 }
 
-async function refuseHeaders(response: Response, { kind }: Target): Promise<Attempt> {
+async function refuseHeaders({ response }: Received, { kind }: Target): Promise<Attempt> {
   await response.body?.cancel();
   return {
     kind: 'failed',
@@ -180,7 +185,6 @@ async function receiveEvents({ head, response }: Received, life: RequestLife): P
 }
 
 async function receiveDocument({ head, response }: Received): Promise<Attempt> {
-  if (isShort(head)) return { kind: 'whole', head, bytes: await response.bytes() };
   const body = await openBody(response, (size) => size > WHOLE_ANSWER_MAX_BYTES);
   return body.rest === undefined
     ? { kind: 'whole', head, bytes: joined(body.chunks) }
@@ -232,7 +236,9 @@ function isEventStream({ headers }: AnswerHead): boolean {
   return headers['content-type']?.toLowerCase().includes('text/event-stream') ?? false;
 }
 
-function isShort({ headers }: AnswerHead): boolean {
-  const length = headers['content-length'];
-  return length !== undefined && Number(length) <= WHOLE_ANSWER_MAX_BYTES;
+/** An answer that says of itself that it can be read at once. */
+function isShortDocument(head: AnswerHead): boolean {
+  const length = head.headers['content-length'];
+  const isShort = length !== undefined && Number(length) <= WHOLE_ANSWER_MAX_BYTES;
+  return isShort && head.status === 200 && !isEventStream(head) && sizeOf(head.headers) <= HEADERS_MAX;
 }

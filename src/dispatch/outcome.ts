@@ -43,8 +43,10 @@ export function conclude(
     case 'whole':
       return { kind: 'answered', response: wholeResponse(attempt, target, life), by };
     case 'client_fault':
+      life.end('broken');
       return { ...attempt, by };
     case 'cut':
+      life.end('broken');
       return { kind: 'failed', ...earlyEnd(attempt.cut, target.kind), by };
   }
 }

@@ -10,8 +10,8 @@ export interface Target {
   readonly kind: 'engine' | 'provider';
   /** Without a slash at its end. */
   readonly baseUrl: string;
-  /** Headers that are added to the call's. */
-  readonly credentials: Readonly<Record<string, string>>;
+  /** Headers that are added to the call's, if any. */
+  readonly credentials: Readonly<Record<string, string>> | undefined;
   /** The key in them: it goes to no client, whatever the answer repeats. */
   readonly secret: string | undefined;
   /** Told of every head that arrives, and after how many milliseconds; status 0: none came, for whatever reason. */
@@ -26,7 +26,7 @@ export function engineTarget(agent: Agent): Target {
   return {
     kind: 'engine',
     baseUrl: backendUrl,
-    credentials: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+    credentials: apiKey === undefined ? undefined : { authorization: `Bearer ${apiKey}` },
     secret: apiKey,
     // A failure's head says nothing of how fast answers are.
     onHead: (status, ms) => {
