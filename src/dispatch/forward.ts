@@ -193,7 +193,7 @@ async function receiveDocument({ head, response }: Received): Promise<Attempt> {
 
 function sizeOf(headers: HeaderFields): number {
   let size = 0;
-  for (const [name, value] of Object.entries(headers)) size += name.length + value.length;
+  for (const name in headers) size += name.length + (headers[name]?.length ?? 0);
   return size;
 }
 

@@ -66,7 +66,8 @@ export function engineHeaders(fromClient: Headers, requestId: string): HeaderFie
   const fields: HeaderFields = { 'content-type': 'application/json' };
   const sent = fieldsOf(fromClient);
   const named = connectionOptions(sent);
-  for (const [name, value] of Object.entries(sent)) {
+  for (const name in sent) {
+    const value = sent[name] ?? '';
     if (NOT_FOR_ENGINES.has(name) || named.has(name) || redactText(value) !== value) continue;
     fields[name] = value;
   }
@@ -82,7 +83,8 @@ export function engineHeaders(fromClient: Headers, requestId: string): HeaderFie
 export function clientHeaders(fromEngine: HeaderFields, key?: string): HeaderFields {
   const fields: HeaderFields = {};
   const named = connectionOptions(fromEngine);
-  for (const [name, value] of Object.entries(fromEngine)) {
+  for (const name in fromEngine) {
+    const value = fromEngine[name] ?? '';
     const isOwnKey = key !== undefined && value.includes(key);
     if (NOT_FOR_CLIENTS.has(name) || named.has(name) || isOwnKey || name.startsWith('access-control-')) continue;
     fields[name] = value;

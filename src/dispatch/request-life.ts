@@ -61,7 +61,7 @@ export class RequestLife {
     this.#startedMs = limits.timers.monotonicMs();
     this.#onEnd = request.onEnd;
     this.#limits = limits;
-    this.limitToRequest();
+    this.#limitTo(limits.requestTimeoutMs, 'request_timeout');
     this.#cutOn(request.clientGone);
     limits.lives.add(this);
   }

@@ -22,7 +22,7 @@ const LAST_USAGE =
 /** The use that a whole JSON document tells in its own `usage`. */
 export function useOfDocument(bytes: Uint8Array): TokenUse | undefined {
   // Nearly every engine puts it last: then the rest need not be read.
-  const last = useOfTail(bytes.subarray(-USE_TAIL_BYTES));
+  const last = useOfTail(bytes);
   if (last !== undefined || !asBuffer(bytes).includes(USAGE_NAME)) return last;
   const span = findMembers(bytes, 'usage').at(-1);
   return span === undefined ? undefined : useIn(parseJson(bytes.subarray(span.start, span.end)));
@@ -30,7 +30,9 @@ export function useOfDocument(bytes: Uint8Array): TokenUse | undefined {
 
 /** The use that stands in the last bytes of a document; not read when other objects or lists follow it. */
 export function useOfTail(bytes: Uint8Array): TokenUse | undefined {
-  const [, usage] = LAST_USAGE.exec(asBuffer(bytes).toString('utf8')) ?? [];
+  // latin1, which is a copy: the names and figures that are looked for are ASCII.
+  const tail = asBuffer(bytes).toString('latin1', Math.max(0, bytes.byteLength - USE_TAIL_BYTES));
+  const usage = LAST_USAGE.exec(tail)?.[1];
   return usage === undefined ? undefined : useIn(parseText(usage));
 }
 

@@ -99,19 +99,20 @@ export class Dues {
   settle(end: RequestEnd): void {
     const { charge } = this.#request;
     const { record } = this.#arrival;
-    const { reading } = end;
+    const { use, seenTokens, lastWord } = end.reading;
     // An engine that finds fault with a request has not worked for it.
     const isWork = end.status === 200 || end.status === 499;
-    const answer = { ...reading, isFinished: end.outcome === 'complete' && reading.lastWord !== 'missing' };
-    if (isWork && !this.#isHandedOver) this.#toldByAgent(reading.use?.inputTokens ?? 0, outputUsed(answer));
+    const answer = { use, seenTokens, isFinished: end.outcome === 'complete' && lastWord !== 'missing' };
+    const input = inputUsed(this.#promptTokens, answer);
+    const output = outputUsed(answer);
+    if (isWork && !this.#isHandedOver) this.#toldByAgent(use?.inputTokens ?? 0, output);
     this.#held?.grant.release();
-    const [input, output] = [inputUsed(this.#promptTokens, answer), outputUsed(answer)];
     charge.settle(isWork ? input + output : 0);
     record.remainingTokens = charge.remainingTokens();
     // Whose answer was cut is told, and counted with, what it is charged: its engine never got to say so.
     const isCharged = isWork && end.outcome !== 'complete';
-    record.inputTokens = isCharged ? input : reading.use?.inputTokens;
-    record.outputTokens = isCharged ? output : reading.use?.outputTokens;
+    record.inputTokens = isCharged ? input : use?.inputTokens;
+    record.outputTokens = isCharged ? output : use?.outputTokens;
   }
 
   /**

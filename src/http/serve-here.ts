@@ -65,7 +65,8 @@ export async function serveHere(
   const outcome = await ports.dispatch({
     endpoint,
     model: asked.model,
-    ...asked.forwarded,
+    body: asked.forwarded.body,
+    modelAt: asked.forwarded.modelAt,
     headers,
     requestId: record.requestId,
     clientGone: client.gone,

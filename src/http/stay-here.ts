@@ -23,6 +23,7 @@ export async function stayHere(
   asked: ChargedRequest,
   staying: Staying,
 ): Promise<Response> {
+  const { connection, gone } = staying;
   let mayDecideAgain = ports.redirect !== undefined;
   let since: HoldStart | undefined;
   for (let next: Response | 'serve' | 'hold' = staying.next; ; next = staying.decideAgain()) {
@@ -32,10 +33,10 @@ export async function stayHere(
     }
     const stayed =
       next === 'serve'
-        ? await serveHere(ports, arrival, asked, { ...staying, mayDecideAgain })
+        ? await serveHere(ports, arrival, asked, { connection, gone, mayDecideAgain })
         : await holdHere(ports, arrival, asked, { ...staying, since });
     if (stayed instanceof Response) return stayed;
-    staying.connection.endSilence();
+    connection.endSilence();
     if (stayed !== 'unreached') since = stayed;
     mayDecideAgain = false;
   }

@@ -120,7 +120,7 @@ const STAY: readonly Mutant[] = mutantsOf('src/http/stay-here.ts', HTTP_TESTS, {
   'nothing is decided again': ['ports.redirect !== undefined', 'false'],
   'the Go router’s requests are decided again': ['ports.redirect !== undefined', 'true'],
   'a request that goes to a sibling after all is charged': ['      staying.giveBack();\n', ''],
-  'the silence of what is decided again stays allowed': ['    staying.connection.endSilence();\n', ''],
+  'the silence of what is decided again stays allowed': ['    connection.endSilence();\n', ''],
   'each hold is the first': ["    if (stayed !== 'unreached') since = stayed;\n", ''],
 });
 
