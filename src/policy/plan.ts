@@ -48,32 +48,11 @@ type BarCounts = ReadonlyMap<Bar, number>;
 /** `full`: waiting may help. `empty`: it will not, unless an agent changes. `spent`: no try is left in this step. */
 type NoAgent = { readonly kind: 'full' | 'empty' | 'spent'; readonly bars: BarCounts };
 
-export type Selection<Agent> = { readonly kind: 'agent'; readonly agent: Agent } | NoAgent;
-
 export function planOf({ steps, provider }: Policy, maxTriesDefault: number): Plan {
   return {
     steps: steps.map((step) => ({ ...step, maxTries: step.maxTries ?? maxTriesDefault })),
     provider,
   };
-}
-
-/** The step's choice among `agents`, which are all that have the model, healthy or not, in any order. */
-export function selectAgent<Agent extends PolicyAgent>(
-  step: PlanStep,
-  agents: readonly Agent[],
-  search: Search,
-): Selection<Agent> {
-  if (isSpent(step, search)) return { kind: 'spent', bars: new Map() };
-  const look = lookOf(step, search);
-  const candidates = agents.filter((agent) => mayServe(step, agent, look));
-  const agent = choose({ step, agents, candidates, session: search.session, nowMs: search.nowMs });
-  if (agent !== undefined) return { kind: 'agent', agent };
-  const bars = new Map<Bar, number>();
-  for (const barred of agents) {
-    const bar = barOf(step, barred, look);
-    if (bar !== undefined) bars.set(bar, (bars.get(bar) ?? 0) + 1);
-  }
-  return { kind: bars.has('capacity') ? 'full' : 'empty', bars };
 }
 
 /** Why a step had no agent. */
@@ -86,19 +65,45 @@ export type PlanSelection<Agent> =
   | { readonly kind: 'agent'; readonly step: PlanStep; readonly agent: Agent }
   | { readonly kind: 'wait' | 'exhausted'; readonly findings: readonly StepFinding[] };
 
-/** The agent of the first step that has one now, or what each step lacks. */
+/**
+ * The agent of the first step that has one now, or what each step lacks. `agents` are all that have the model, healthy or
+ * not, in any order.
+ */
 export function selectFromPlan<Agent extends PolicyAgent>(
   { steps }: Plan,
   agents: readonly Agent[],
   search: Search,
 ): PlanSelection<Agent> {
-  const findings: StepFinding[] = [];
   for (const step of steps) {
-    const selection = selectAgent(step, agents, search);
-    if (selection.kind === 'agent') return { kind: 'agent', step, agent: selection.agent };
-    findings.push({ ...selection, step });
+    const agent = selectAgent(step, agents, search);
+    if (agent !== undefined) return { kind: 'agent', step, agent };
   }
+  const findings = steps.map((step) => findingOf(step, agents, search));
   return { kind: findings.some(({ kind }) => kind === 'full') ? 'wait' : 'exhausted', findings };
+}
+
+/** The step's choice. */
+function selectAgent<Agent extends PolicyAgent>(
+  step: PlanStep,
+  agents: readonly Agent[],
+  search: Search,
+): Agent | undefined {
+  if (isSpent(step, search)) return undefined;
+  const look = lookOf(step, search);
+  const candidates = agents.filter((agent) => mayServe(step, agent, look));
+  return choose({ step, agents, candidates, session: search.session, nowMs: search.nowMs });
+}
+
+/** Of a step that has no agent. */
+function findingOf(step: PlanStep, agents: readonly PolicyAgent[], search: Search): StepFinding {
+  const bars = new Map<Bar, number>();
+  if (isSpent(step, search)) return { step, kind: 'spent', bars };
+  const look = lookOf(step, search);
+  for (const agent of agents) {
+    const bar = barOf(step, agent, look);
+    if (bar !== undefined) bars.set(bar, (bars.get(bar) ?? 0) + 1);
+  }
+  return { step, kind: bars.has('capacity') ? 'full' : 'empty', bars };
 }
 
 /** Whether the agent is one to wake a waiting request for: some step that still has tries would take it now. */

@@ -10,7 +10,6 @@ import {
   type PlanStep,
   planOf,
   type Search,
-  selectAgent,
   selectFromPlan,
 } from '../../src/policy/plan.ts';
 import { BUILT_IN_POLICY, PROVIDERS } from '../../src/policy/policy.ts';
@@ -61,12 +60,18 @@ describe('planOf()', () => {
   });
 });
 
-describe('selectAgent()', () => {
+/** What one step finds. */
+function selectAgent(step: PlanStep, agents: readonly PolicyAgent[], search: Search) {
+  const selection = selectFromPlan({ steps: [step], provider: undefined }, agents, search);
+  return selection.kind === 'agent' ? selection : selection.findings[0];
+}
+
+describe('selectFromPlan() in one step', () => {
   it('tells a full step from an empty one', () => {
-    assert.equal(selectAgent(PRIMARY, [here('a')], SEARCH).kind, 'agent');
-    assert.equal(selectAgent(PRIMARY, [here('a', 2)], SEARCH).kind, 'full');
-    assert.equal(selectAgent(PRIMARY, [there('a', 2)], SEARCH).kind, 'empty');
-    assert.equal(selectAgent(PRIMARY, [], SEARCH).kind, 'empty');
+    assert.equal(selectAgent(PRIMARY, [here('a')], SEARCH)?.kind, 'agent');
+    assert.equal(selectAgent(PRIMARY, [here('a', 2)], SEARCH)?.kind, 'full');
+    assert.equal(selectAgent(PRIMARY, [there('a', 2)], SEARCH)?.kind, 'empty');
+    assert.equal(selectAgent(PRIMARY, [], SEARCH)?.kind, 'empty');
   });
 
   it('is full as soon as one agent lacks nothing but a slot, whatever holds the others back', () => {
@@ -74,6 +79,7 @@ describe('selectAgent()', () => {
     const search = after(failed(PRIMARY, 'd'));
     const selection = selectAgent(PRIMARY, [here('a', 2), ...others], search);
     assert.deepEqual(selection, {
+      step: PRIMARY,
       kind: 'full',
       bars: new Map([
         ['capacity', 1],
@@ -82,20 +88,24 @@ describe('selectAgent()', () => {
         ['prev_failures', 1],
       ]),
     });
-    assert.equal(selectAgent(PRIMARY, others, search).kind, 'empty');
+    assert.equal(selectAgent(PRIMARY, others, search)?.kind, 'empty');
   });
 
   it('ends a step with its last try, and not before', () => {
     const agents = ['a', 'b', 'c', 'd'].map((id) => here(id));
     const tries = ['a', 'b', 'c'].map((id) => failed(PRIMARY, id));
-    assert.deepEqual(selectAgent(PRIMARY, agents, after(...tries.slice(0, 2))), { kind: 'agent', agent: agents[2] });
-    assert.equal(selectAgent(PRIMARY, agents, after(...tries)).kind, 'spent');
+    assert.deepEqual(selectAgent(PRIMARY, agents, after(...tries.slice(0, 2))), {
+      kind: 'agent',
+      step: PRIMARY,
+      agent: agents[2],
+    });
+    assert.equal(selectAgent(PRIMARY, agents, after(...tries))?.kind, 'spent');
   });
 
   it('spends no try on a connection that was never made, and asks that agent no more in this step', () => {
     const agents = ['a', 'b', 'c', 'd'].map((id) => here(id));
     const free = ['a', 'b', 'c'].map((id) => failed(PRIMARY, id, false));
-    assert.deepEqual(selectAgent(PRIMARY, agents, after(...free)), { kind: 'agent', agent: agents[3] });
+    assert.deepEqual(selectAgent(PRIMARY, agents, after(...free)), { kind: 'agent', step: PRIMARY, agent: agents[3] });
   });
 });
 
