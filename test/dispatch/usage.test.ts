@@ -21,6 +21,15 @@ const DOCUMENTS = {
     use(5, 7),
   ],
   'caches without the rest of a prompt': ['{"usage":{"cache_read_input_tokens":20,"output_tokens":7}}', use(0, 7)],
+  'a use before lists and objects': [
+    '{"usage":{"prompt_tokens":5,"completion_tokens":7},"choices":[{"index":0}],"x":{}}',
+    use(5, 7),
+  ],
+  'a use far from the end': [`{"usage":{"prompt_tokens":5},"x":"${'é'.repeat(USE_TAIL_BYTES)}"}`, use(5, 0)],
+  'a use after letters that the last bytes cut': [
+    `{"x":"${'é'.repeat(USE_TAIL_BYTES)}","usage":{"prompt_tokens":5}}`,
+    use(5, 0),
+  ],
   embeddings: ['{"data":[{"embedding":[0.1,-2]}],"usage":{"prompt_tokens":5,"total_tokens":5}}', use(5, 0)],
   'rerank with a total alone': ['{"results":[],"usage":{"total_tokens":9}}', use(9, 0)],
   'details beside the counts': [
