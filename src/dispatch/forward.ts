@@ -236,9 +236,12 @@ function isEventStream({ headers }: AnswerHead): boolean {
   return headers['content-type']?.toLowerCase().includes('text/event-stream') ?? false;
 }
 
-/** An answer that says of itself that it can be read at once. */
+/**
+ * An answer that says of itself that it can be read at once. Of one that is also chunked the length says nothing: the
+ * runtime goes by the chunks (RFC 9112 §6.3).
+ */
 function isShortDocument(head: AnswerHead): boolean {
-  const length = head.headers['content-length'];
-  const isShort = length !== undefined && Number(length) <= WHOLE_ANSWER_MAX_BYTES;
+  const { 'content-length': length, 'transfer-encoding': coding } = head.headers;
+  const isShort = coding === undefined && length !== undefined && Number(length) <= WHOLE_ANSWER_MAX_BYTES;
   return isShort && head.status === 200 && !isEventStream(head) && sizeOf(head.headers) <= HEADERS_MAX;
 }

@@ -112,6 +112,16 @@ describe('dispatch() of a short answer', () => {
     }
   });
 
+  it('believes no length of an answer that is chunked too (RFC 9112 §6.3)', async () => {
+    const chunk = `${(WHOLE_ANSWER_MAX_BYTES + 1).toString(16)}\r\n${' '.repeat(WHOLE_ANSWER_MAX_BYTES + 1)}\r\n0\r\n\r\n`;
+    const head = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const engine = await startRawEngine((socket) => socket.end(head + chunk));
+    const site = testSite([engine.url]);
+    const response = responseOf(await site.ask());
+    assert.deepEqual([response.headers.get('content-length'), site.ends.length], [null, 0]);
+    assert.equal((await response.arrayBuffer()).byteLength, WHOLE_ANSWER_MAX_BYTES + 1);
+  });
+
   it('tries another agent when it breaks off, since the client has seen nothing of it', async () => {
     const broken = await startRawEngine((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"a'));
     const engine = await startEngine(json(200, { id: 'whole' }));
