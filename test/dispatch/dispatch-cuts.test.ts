@@ -75,6 +75,8 @@ describe('dispatch() of an answer of unknown length', () => {
     assert.equal(await answered.text(), '{"id":"other"}');
     const failure = await failureOf(testSite([engine.url]).ask());
     assert.deepEqual(failure, ['backend_error', 'The connection to the engine failed.']);
+    // Once each: an answer had begun, so that the connection was no old one.
+    assert.equal(engine.seen.length, 2);
   });
 
   it('fails clearly when its end does not come within the request timeout (E9)', async () => {

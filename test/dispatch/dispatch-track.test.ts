@@ -28,6 +28,7 @@ describe('An agent’s record', () => {
       json(200, USAGE)(response, request);
     });
     const site = testSite([engine.url]);
+    site.timers.advance(1_000);
     responseOf(await site.ask());
     assert.deepEqual(recordOf(site), { successes: 1, failures: 0, tokens: [5, 7] });
     assert.equal(site.agents[0]?.record.srttMs, 40);

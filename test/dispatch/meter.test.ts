@@ -129,7 +129,24 @@ describe('EventMeter', () => {
 
   it('takes the rest of a line that is too long for no line of its own', () => {
     const meter = new EventMeter('openai');
-    assert.equal(readAll(meter, 'data: '.padEnd(LINE_MAX_BYTES + 1), 'data: [DONE]\n').lastWord, 'missing');
+    assert.equal(readAll(meter, 'data: '.padEnd(LINE_MAX_BYTES + 1), 'data: ', '[DONE]\n').lastWord, 'missing');
+    assert.equal(readAll(meter, 'data: [DONE]\n').lastWord, 'said');
+  });
+
+  it('looks for the last word in lines of 128 bytes, and in none longer', () => {
+    for (const [size, lastWord] of [
+      [128, 'said'],
+      [129, 'missing'],
+    ] as const) {
+      assert.equal(readEvents(`${'data: [DONE]'.padEnd(size)}\n`).lastWord, lastWord);
+    }
+  });
+
+  it('tells the same however often it is read, in the middle of a line too', () => {
+    const meter = new EventMeter('openai');
+    const reading = readAll(meter, 'data: {"delta":{"content":"twelve bytes"}}');
+    assert.equal(reading.seenTokens, 3);
+    assert.deepEqual(meter.read(), reading);
   });
 
   it('takes no text for the last word but the last word', () => {
@@ -187,6 +204,13 @@ describe('EventMeter.seenTokens', () => {
     ]) {
       assert.equal(readEvents(said).seenTokens, 3, said);
     }
+  });
+
+  it('counts a text that was cut short, within an escape too', () => {
+    for (const cut of ['', '\\', '\\u', '\\u00', '\\ud83d']) {
+      assert.equal(readEvents(`data: {"delta":{"content":"nine byte${cut}`).seenTokens, 3, cut);
+    }
+    assert.equal(readEvents('data: {"delta":{"content":"').seenTokens, 0);
   });
 
   it('counts bytes as decoded, and no names that stand in a text', () => {

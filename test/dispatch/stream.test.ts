@@ -24,6 +24,14 @@ describe('a stream', () => {
     assert.deepEqual(endOf(site), ['complete', 200]);
   });
 
+  it('is one however its type is written, and kept from proxies whatever the engine tells them', async () => {
+    const headers = { 'content-type': 'Text/Event-Stream', 'content-length': '9', 'cache-control': 'max-age=60' };
+    const site = testSite(['http://engine'], { fetch: async () => new Response('data: 1\n\n', { headers }) });
+    const { headers: sent } = responseOf(await site.ask());
+    assert.equal(sent.get('content-length'), null);
+    assert.equal(sent.get('cache-control'), 'no-cache, no-store, no-transform');
+  });
+
   it('without [DONE] gets none from us', async () => {
     const { site, engine, read } = await streaming();
     engine.end();
