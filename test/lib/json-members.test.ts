@@ -166,6 +166,8 @@ const ENDS: Record<string, [text: string, isValid: boolean]> = {
   'a name without a value': ['{"a"}', false],
   'a name that is no string': ['{1:2}', false],
   'brackets of two kinds': ['[}', false],
+  'an array closed as an object': ['[1}', false],
+  'an object closed as an array': ['{"a":1]', false],
   'a bracket too many': ['[]]', false],
   'a bracket alone': [']', false],
   'two documents': ['{} {}', false],

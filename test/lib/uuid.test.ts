@@ -52,6 +52,13 @@ describe('uuidV4()', () => {
     assert.equal(uuidV4(counting), '00010203-0405-4607-8809-0a0b0c0d0e0f');
   });
 
+  it('keeps the lower two bits of the digit that holds the variant, whatever stands beside it', () => {
+    for (let digit = 0; digit < 16; digit += 1) {
+      const text = uuidV4((size) => new Uint8Array(size).fill(digit << 4));
+      assert.equal(text.slice(19, 21), `${(0b1000 | (digit & 0b11)).toString(16)}0`);
+    }
+  });
+
   it('makes UUIDs of any bytes', () =>
     fc.assert(fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => isUuid(uuidV4(() => bytes)))));
 });
