@@ -1,8 +1,16 @@
 // Figures by label values: each combination its own, and no more of them than the bound.
 
+import { heapStats } from 'bun:jsc';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Series } from '../../src/telemetry/series.ts';
+
+/** How many maps are in use in this process. */
+function keptMaps(): number {
+  Bun.gc(true);
+  const { Map: maps = 0 } = heapStats().objectTypeCounts;
+  return maps;
+}
 
 function counting(max?: number) {
   const series = new Series(['owner', 'model'], () => ({ count: 0 }), max);
@@ -58,5 +66,14 @@ describe('Series', () => {
       ['b', 'm', 2],
       ['other', 'other', 2],
     ]);
+  });
+
+  it('keeps nothing of what comes beyond the bound', () => {
+    const { add } = counting(1);
+    add('a', 'm');
+    const before = keptMaps();
+    for (let index = 0; index < 10_000; index += 1) add(`owner ${index}`, 'm');
+    assert.ok(keptMaps() - before < 1_000);
+    add('a', 'm');
   });
 });

@@ -31,13 +31,22 @@ describe('tenantMetrics()', () => {
     assert.deepEqual(await lines('requests_failed_total'), [`hivenet_tenant_requests_failed_total{${SERIES}} 1`]);
     assert.deepEqual(await lines('input_tokens_total'), [`hivenet_tenant_input_tokens_total{${SERIES}} 10`]);
     assert.deepEqual(await lines('output_tokens_total'), [`hivenet_tenant_output_tokens_total{${SERIES}} 8`]);
-    assert.equal((await lines('last_request_timestamp'))[0]?.endsWith('} 5'), true);
+    const key = 'tenant_id="acme",key_id="k",deployment_id="d"';
+    assert.deepEqual(await lines('last_request_timestamp'), [`hivenet_tenant_last_request_timestamp{${key}} 5`]);
   });
 
   it('counts nothing of what this site was not to serve', async () => {
     const { ended, lines } = counting();
     ended({ routing: undefined, status: 307 });
     assert.deepEqual(await lines(''), []);
+  });
+
+  it('has tokens of every request, also none, and answers and failures from the first on', async () => {
+    const { ended, lines } = counting();
+    ended({ status: 429, errorCode: 'rate_limit_exceeded' });
+    assert.deepEqual(await lines('requests_'), []);
+    assert.deepEqual(await lines('input_tokens_total'), [`hivenet_tenant_input_tokens_total{${SERIES}} 0`]);
+    assert.deepEqual(await lines('output_tokens_total'), [`hivenet_tenant_output_tokens_total{${SERIES}} 0`]);
   });
 
   it('names keys without an ID, and agents that were not chosen', async () => {
