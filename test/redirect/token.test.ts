@@ -93,6 +93,12 @@ describe('openToken()', () => {
     for (const [text, reason] of texts) assert.equal(reasonOf(text), reason, text);
   });
 
+  it('refuses by its signature the longest token that is one, with a secret ID that it knows (R-093)', () => {
+    const id = 'k'.repeat(16);
+    const opened = openToken(`v2.${id}.${'A'.repeat(1_100)}.${'A'.repeat(43)}`, keyring(`${id}:${SECRET_K1}`));
+    assert.deepEqual(opened, { ok: false, fault: 'signature' });
+  });
+
   it('knows no secret by the name of an object member (T-13)', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       assert.equal(reasonOf(token().replace('v2.k1.', `v2.${name}.`)), 'signature');
