@@ -14,7 +14,11 @@ describe('createEngineFetch()', () => {
       { decompress: false } as RequestInit,
     );
     await fetch('http://h', { method: 'POST' });
-    assert.deepEqual(seen, [{ decompress: false, redirect: 'manual', method: 'POST' }]);
+    await fetch('http://h', { method: 'GET', redirect: 'follow' });
+    assert.deepEqual(seen, [
+      { decompress: false, redirect: 'manual', method: 'POST' },
+      { decompress: false, redirect: 'manual', method: 'GET' },
+    ]);
   });
 });
 
