@@ -71,6 +71,17 @@ describe('useOfTail()', () => {
     it(`reads a use ${name}`, () => assert.deepEqual(useOfTail(encodeUtf8(vectors + end)), expected));
   }
 
+  it('looks for it in the last 4,096 bytes', () => {
+    for (const [size, expected] of [
+      [USE_TAIL_BYTES, use(5, 0)],
+      [USE_TAIL_BYTES + 1, undefined],
+    ] as const) {
+      const end = '"usage":{"prompt_tokens":5},"x":"';
+      const document = `${vectors},${end}${'x'.repeat(size - end.length - 2)}"}`;
+      assert.deepEqual(useOfTail(encodeUtf8(document)), expected, `${size} bytes`);
+    }
+  });
+
   it('takes time in proportion to its bytes, whatever they are', () => {
     const started = performance.now();
     for (const piece of ['"usage":{', '"usage":{}', '"usage":{},"a":1', '{', '"usage":{"a":{}', ',"a":']) {
