@@ -6,7 +6,7 @@ import { before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
 import { BunListener } from '../../src/runtime/bun-listener.ts';
 import { LINUX_HANDOVER, type PortHandover } from '../../src/runtime/port-handover.ts';
-import type { TlsIdentity } from '../../src/runtime/runtime.ts';
+import type { Connection, TlsIdentity } from '../../src/runtime/runtime.ts';
 import { createAuthority } from '../support/authority.ts';
 
 /** So many connections in a row do not meet the right one of two servers by chance. */
@@ -193,5 +193,55 @@ describe('BunListener, beside another process', () => {
     });
     assert.equal(await get(listener, '/'), 'quick');
     await listener.stop();
+  });
+});
+
+describe('BunListener, the connection of a request', () => {
+  /** The idle timeouts, in seconds, that are set for a request whose handler does this with its connection. */
+  async function timeoutsSet(handle: (connection: Connection) => void): Promise<readonly number[]> {
+    const { serve } = Bun;
+    const set: number[] = [];
+    Bun.serve = ((options: Parameters<typeof serve>[0]) => {
+      const server = serve(options);
+      server.timeout = (_request, seconds) => void set.push(seconds);
+      return server;
+    }) as typeof serve;
+    try {
+      const answer = async (_request: Request, connection: Connection) => {
+        handle(connection);
+        return new Response('');
+      };
+      const listener = new BunListener({ address: '127.0.0.1:0', fetch: answer }, LINUX_HANDOVER);
+      await fetch(`http://127.0.0.1:${listener.port}/`);
+      await listener.stop();
+    } finally {
+      Bun.serve = serve;
+    }
+    return set;
+  }
+
+  it('holds the idle timeout off, and arms it again once', async () => {
+    const timeouts = await timeoutsSet((connection) => {
+      connection.allowSilence();
+      connection.endSilence();
+      connection.endSilence();
+      connection.allowSilence();
+      connection.endSilence();
+    });
+    assert.deepEqual(timeouts, [0, 120, 0, 120]);
+  });
+
+  it('leaves the idle timeout alone for a silence of 60 s, which it lets pass, and for one millisecond more does not', async () => {
+    const during = (ms: number) => (connection: Connection) => {
+      connection.allowSilence(ms);
+      connection.endSilence();
+    };
+    assert.deepEqual(await timeoutsSet(during(60_000)), []);
+    assert.deepEqual(await timeoutsSet(during(60_001)), [0, 120]);
+  });
+
+  it('arms nothing that nobody held off, and closes soon when told', async () => {
+    assert.deepEqual(await timeoutsSet((connection) => connection.endSilence()), []);
+    assert.deepEqual(await timeoutsSet((connection) => connection.closeSoon()), [1]);
   });
 });
