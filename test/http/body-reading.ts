@@ -79,7 +79,7 @@ export function reader(body: BodyInit | null, reading: Reading = {}) {
   const budget = new BodyBudget(budgetBytes);
   const connection = {
     remoteAddress: '',
-    allowSilence: () => void silence.push('allow'),
+    allowSilence: (untilMs?: number) => void silence.push(`allow ${untilMs} ms`),
     endSilence: () => void silence.push('end'),
     closeSoon: () => void silence.push('close'),
   };

@@ -170,11 +170,11 @@ describe('readBody()', () => {
     for (const body of ['{}', chunks(Uint8Array.of(1))]) {
       const { read, silence } = reader(body);
       await read();
-      assert.deepEqual(silence, ['allow', 'end']);
+      assert.deepEqual(silence, ['allow 60000 ms', 'end']);
     }
     const broken = reader(new ReadableStream({ start: (controller) => controller.error(new Error('gone')) }));
     assert.equal(await codeOf(broken.read()), 'request_invalid');
-    assert.deepEqual(broken.silence, ['allow', 'end']);
+    assert.deepEqual(broken.silence, ['allow 60000 ms', 'end']);
   });
 
   it('names an upload that breaks off request_invalid, without its cause (R-207)', async () => {

@@ -34,6 +34,7 @@ describe('CORS', () => {
         await site.send('/v1/models/none', { headers: bearer('key-1') }),
         await site.send('/v1/nowhere', { method: 'POST' }),
         await site.send('/v1'),
+        await site.send('/v1?rt=x'),
       ];
       for (const response of answers) {
         statuses.add(response.status);
@@ -70,12 +71,14 @@ describe('CORS', () => {
     }
   });
 
-  it('leaves health and admin answers closed (E3)', async () => {
+  it('leaves health and admin answers closed, and those of paths that only begin as /v1 does (E3)', async () => {
     const site = siteA();
     for (const response of [
       await site.send('/health'),
       await site.admin('GET', '/admin/api-keys'),
       await site.send('/'),
+      await site.send('/v1x'),
+      await site.send('/v10/models'),
     ]) {
       assert.deepEqual(corsOf(response), {});
     }

@@ -8,6 +8,11 @@ const CASES: readonly (readonly [string, Record<string, string>, string])[] = [
   ['the peer, when one entry is no address', { 'x-forwarded-for': '198.51.100.7, unknown' }, '192.0.2.1'],
   ['the peer, when an entry is empty', { 'x-forwarded-for': '198.51.100.7,' }, '192.0.2.1'],
   ['X-Real-IP, when X-Forwarded-For is no list', { 'x-forwarded-for': 'x', 'x-real-ip': '2001:db8::2' }, '2001:db8::2'],
+  [
+    'of X-Forwarded-For, whatever X-Real-IP says',
+    { 'x-forwarded-for': '198.51.100.7', 'x-real-ip': '2001:db8::2' },
+    '198.51.100.7',
+  ],
   ['the peer, when X-Real-IP is no address', { 'x-real-ip': '192.0.2.1:80' }, '192.0.2.1'],
 ];
 
