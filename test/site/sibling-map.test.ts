@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
+import { complete } from '../../src/lib/steps.ts';
 import { KINDS } from '../../src/site/kind.ts';
-import { areHintsFresh, EMPTY_MAP } from '../../src/site/sibling-map.ts';
+import { areHintsFresh, createSiblingMap, EMPTY_MAP } from '../../src/site/sibling-map.ts';
 import {
   edited,
   HINTS_EXPIRE_AT_MS,
@@ -41,6 +42,14 @@ describe('SiblingMap', () => {
     assert.equal(map.placement('m', 'chat', siteId('site-de-1'))?.site, 'site-de-1');
     assert.equal(map.placement('m', 'rerank', siteId('site-de-1')), undefined);
     assert.equal(map.placement('m', 'chat', siteId('site-fr-1')), undefined);
+  });
+
+  it('finds no placement at a site that it does not have', () => {
+    const [placement] = map.allPlacements;
+    assert.ok(placement);
+    const elsewhere = { ...placement, site: siteId('site-nowhere-1') };
+    const made = complete(createSiblingMap({ ...map, allPlacements: [elsewhere] }));
+    assert.deepEqual(made.placedSites(placement.model, placement.kind), []);
   });
 
   it('fills in the defaults of a hint, and tells a missing hint from an empty one (D-13)', () => {
