@@ -148,11 +148,13 @@ describe('the request metrics', () => {
     await site.send('/health');
     await site.send('/health/ready', { method: 'HEAD' });
     await site.send('/nowhere', { method });
+    for (const path of ['/admin/nowhere', '/health/nowhere']) await site.admin('GET', path);
     assert.deepEqual([...(await observed(site))].sort(), [
       'GET /health 200 1',
       'GET /v1/models 200 1',
       'GET /v1/models/{id} 200 1',
       'GET /v1/models/{id} 404 1',
+      'GET unmatched 404 2',
       'HEAD /health/ready 200 1',
       `POST ${CHAT} 200 1`,
       `POST ${CHAT} 307 1`,
