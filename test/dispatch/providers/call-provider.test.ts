@@ -53,6 +53,11 @@ for (const pair of [...CONVERTED, ...OWN]) {
       assert.equal(seen['user-agent'], 'hivenet-router');
     });
 
+    it('sends no empty header in the place of one that the client has not sent', async () => {
+      const { provider } = await ask(pair, json(500, {}));
+      assert.ok(!Object.values(provider.seen[0]?.headers ?? {}).includes(''));
+    });
+
     it('asks for the model of the policy', async () => {
       const { provider } = await ask(pair, json(500, {}));
       assert.equal(JSON.parse(String(provider.seen[0]?.body)).model, 'target');

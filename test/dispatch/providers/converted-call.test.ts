@@ -110,7 +110,9 @@ for (const pair of CONVERTED) {
       const stream = eventStream(to, [...(pair.events?.slice(0, 4) ?? []), event]);
       const provider = await startEngine(bytes(200, stream, EVENTS));
       const site = providerSite({ ...pair, url: provider.url });
-      const text = await (await site.respond({ body: { ...pair.body, stream: true } })).text();
+      const response = await site.respond({ body: { ...pair.body, stream: true } });
+      assert.equal(response.headers.get('content-type'), 'text/event-stream');
+      const text = await response.text();
       assert.ok(text.endsWith('"message":"It broke for [hidden]"}}\n\n'), text);
     });
 
