@@ -41,9 +41,13 @@ export class Child {
   /** The next line that matches; lines before it are dropped. Rejects with its complaints when it ends first. */
   line(matches: (line: string) => boolean, patienceMs: number = PATIENCE_MS): Promise<string> {
     return new Promise((resolve, reject) => {
-      const giveUp = (why: string): void => reject(new Error(`${why}: ${this.#complaints.join('; ')}`));
+      const giveUp = (why: string): void =>
+        reject(new Error(`${why}: ${this.#complaints.join('; ') || 'without a word'}`));
       const impatience = setTimeout(giveUp, patienceMs, 'A process of the benchmark does not answer');
-      void this.#ended.then(() => giveUp('A process of the benchmark ended'));
+      void this.#ended.then(() => {
+        clearTimeout(impatience);
+        giveUp('A process of the benchmark ended');
+      });
       const found = (line: string): void => {
         clearTimeout(impatience);
         resolve(line);
@@ -103,8 +107,17 @@ export function cpuMs(pid: number): number | undefined {
 
 /** Resident memory in MiB, likewise. */
 export function memoryMib(pid: number): number | undefined {
+  return statusMib(pid, /^VmRSS:\s+(\d+)/m);
+}
+
+/** The most that it ever was, likewise. */
+export function peakMemoryMib(pid: number): number | undefined {
+  return statusMib(pid, /^VmHWM:\s+(\d+)/m);
+}
+
+function statusMib(pid: number, line: RegExp): number | undefined {
   try {
-    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+    return Number(line.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
   } catch {
     return undefined;
   }

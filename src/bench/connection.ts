@@ -14,8 +14,6 @@ export interface Answer {
   readonly status: number;
   /** Status line and headers, a character a byte. */
   readonly head: string;
-  /** By `performance.now()`, when the first bytes came. */
-  readonly firstByteMs: number;
 }
 
 interface Waiting {
@@ -35,7 +33,6 @@ export class LoadConnection {
   #coming: Coming | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
-  #firstByteMs = 0;
   #error: Error | undefined;
 
   private constructor(socket: Socket) {
@@ -71,7 +68,6 @@ export class LoadConnection {
   }
 
   #take(chunk: Buffer): void {
-    if (this.#size === 0) this.#firstByteMs = performance.now();
     this.#size += chunk.length;
     this.#chunks.push(chunk);
     if (this.#size > ANSWER_MAX_BYTES) {
@@ -96,7 +92,7 @@ export class LoadConnection {
     const end = received?.indexOf(HEAD_END) ?? -1;
     if (received === undefined || end === -1) return undefined;
     const head = received.toString('latin1', 0, end);
-    const answer = { status: Number(head.slice(9, 12)), head, firstByteMs: this.#firstByteMs };
+    const answer = { status: Number(head.slice(9, 12)), head };
     const [, length] = LENGTH.exec(head) ?? [];
     return { answer, endsAt: length === undefined ? 'last chunk' : end + HEAD_END.length + Number(length) };
   }

@@ -13,10 +13,12 @@ export type LoadName = 'redirect' | 'accepted_token' | 'served' | 'streamed';
 /** One kind of request over HTTP. */
 export interface LoadFinding {
   readonly name: LoadName;
+  /** Connections that asked at the same time. */
+  readonly connections: number;
   /** Answered requests a second when every connection asks again at once. */
   readonly maxPerSecond: number;
   /** The same with a fixed rate of half of that: from when a request was due to its last byte. */
-  readonly atHalf: { readonly perSecond: number; readonly latencies: Latencies } | undefined;
+  readonly atHalf: { readonly perSecond: number; readonly latencies: Latencies } | null;
   /** Answers that were not what they should be. */
   readonly failed: number;
   readonly failure: string;
@@ -24,8 +26,8 @@ export interface LoadFinding {
   readonly routerCpuUs: number | null;
   /** Share of one core that the router had at the highest rate, 0 to 1 or a little more; null likewise. */
   readonly routerCoreShare: number | null;
-  /** Resident memory of the router afterwards, in MiB; null likewise. */
-  readonly routerMemoryMib: number | null;
+  /** The most resident memory that the router had until its end, in MiB; null likewise. */
+  readonly routerPeakMemoryMib: number | null;
 }
 
 export interface Machine {
@@ -34,6 +36,8 @@ export interface Machine {
   readonly memoryMib: number;
   readonly system: string;
   readonly runtime: string;
+  /** Processes that ran or wanted to, on the average of the minute before. */
+  readonly loadBefore: number;
 }
 
 /** What an operator can plan with. */
@@ -46,6 +50,8 @@ export interface Recommendation {
 
 export interface BenchFindings {
   readonly version: string;
+  /** When it was begun, RFC 3339. */
+  readonly measuredAt: string;
   readonly machine: Machine;
   readonly bodyBytes: number;
   readonly durationMs: number;

@@ -13,6 +13,9 @@ const CAPACITY = 10_000;
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 20;
 
+/** Before a command: it ends with its standard input, so that nothing is left when this process is killed. */
+const TIED = ['bench', 'child'];
+
 export interface RouterChild {
   readonly child: Child;
   readonly port: number;
@@ -37,7 +40,7 @@ export async function startFleet(
 ): Promise<Fleet> {
   const [apiKey, secret] = [secretText(), `k1:${secretText()}`];
   const begin = (args: readonly string[], environment = {}): Child => {
-    const child = new Child([...self, ...args], environment);
+    const child = new Child([...self, ...TIED, ...args], environment);
     started(child);
     return child;
   };

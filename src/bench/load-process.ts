@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import type { Job } from './job.ts';
 import { runJob, type Tokens } from './load.ts';
 
-/** Resolves when there are no more jobs. */
+/** Resolves when there are no more jobs. Rejects with an Error for a line that is none, or a job that cannot be run. */
 export async function runLoadProcess(input: Readable, print: (line: string) => void): Promise<void> {
   const tokens: Tokens = [];
   for await (const line of createInterface({ input })) {

@@ -1,19 +1,24 @@
 // The requests over HTTP, one kind after another: first as many as there can be, then half as many at a fixed rate.
 
 import { chatBody } from './chat-body.ts';
-import { cpuMs, memoryMib } from './child.ts';
+import { cpuMs, peakMemoryMib } from './child.ts';
 import type { LoadFinding, LoadName } from './findings.ts';
 import { type Fleet, MODEL, type RouterChild } from './fleet.ts';
 import { encodeBody, type Job, type JobOutcome, rateOf } from './job.ts';
+import type { Latencies } from './latency.ts';
 import type { LoadDriver } from './load-driver.ts';
 
 /** Enough to keep one thread busy, and what a load balancer keeps open. */
-const CONNECTIONS = 64;
+const CONNECTIONS_MAX = 64;
+/** Bytes of bodies under way at once: half of what a router holds by default (`--body-memory`). */
+const BODIES_BYTES = 134_217_728;
 const PATH = '/v1/chat/completions';
 /** Tokens of a streamed answer. */
 const STREAM_TOKENS = 32;
-/** Parts of the time: eight measurements, of which redirects and tokens have more than one share between them. */
-const SHARES = 9;
+/** Parts of the time: for each kind two measurements, which have one each, and warming up before. */
+const SHARES = 13;
+/** A new router is compiled while it serves, for some 20,000 requests: what it does meanwhile tells nothing. */
+const WARM_UP_SHARES = 2;
 
 interface Kind {
   readonly name: LoadName;
@@ -55,12 +60,11 @@ async function measureKind(
     body: encodeBody(chatBody(plan.bodyBytes, { model: MODEL, ...stream })),
     headers: [`Authorization: Bearer ${fleet.apiKey}`],
     status,
-    connections: CONNECTIONS,
+    connections: connectionsFor(plan.bodyBytes),
     durationMs: shareMs,
     ...(tokens === undefined ? {} : { tokens }),
   };
-  // The compiler's turn.
-  if (tokens !== 'use') await load.run({ ...job, durationMs: shareMs / 4 });
+  if (tokens !== 'use') await load.run({ ...job, durationMs: shareMs * WARM_UP_SHARES });
   const cpuBeforeMs = cpuMs(router.child.pid);
   const most = await load.run({ ...job, durationMs: tokens === 'use' ? shareMs / 2 : shareMs });
   const cpuAfterMs = cpuMs(router.child.pid);
@@ -69,13 +73,14 @@ async function measureKind(
   const cpu = cpuBeforeMs === undefined || cpuAfterMs === undefined ? undefined : cpuAfterMs - cpuBeforeMs;
   return {
     name,
+    connections: job.connections,
     maxPerSecond: Math.round(maxPerSecond),
-    atHalf: half === undefined ? undefined : { perSecond: Math.round(rateOf(half)), latencies: half.latencies },
+    atHalf: half === undefined ? null : { perSecond: Math.round(rateOf(half)), latencies: roundAll(half.latencies) },
     failed: most.failed + (half?.failed ?? 0),
     failure: most.failure || (half?.failure ?? ''),
     routerCpuUs: cpu === undefined || most.answered === 0 ? null : round((cpu * 1_000) / most.answered),
     routerCoreShare: cpu === undefined || most.elapsedMs === 0 ? null : round(cpu / most.elapsedMs),
-    routerMemoryMib: round(memoryMib(router.child.pid)) ?? null,
+    routerPeakMemoryMib: round(peakMemoryMib(router.child.pid)) ?? null,
   };
 }
 
@@ -85,6 +90,16 @@ async function atHalf(load: LoadDriver, job: Job, most: JobOutcome): Promise<Job
   if (perSecond === 0) return undefined;
   const hasTokens = job.tokens !== 'use' || most.tokens > 0;
   return hasTokens ? load.run({ ...job, perSecond }) : undefined;
+}
+
+function connectionsFor(bodyBytes: number): number {
+  return Math.max(1, Math.min(CONNECTIONS_MAX, Math.floor(BODIES_BYTES / bodyBytes)));
+}
+
+/** To a microsecond. */
+function roundAll(latencies: Latencies): Latencies {
+  const rounded = Object.entries(latencies).map(([name, ms]) => [name, Math.round(ms * 1_000) / 1_000]);
+  return Object.fromEntries(rounded) as Latencies;
 }
 
 function round<Value extends number | undefined>(value: Value): Value {

@@ -63,13 +63,20 @@ export function readBenchOptions(args: readonly string[]): Result<BenchOptions |
   if (flags) mistakes.push('--quick and --json take no value');
   const timeMs = values.duration === undefined ? defaultMs(values.quick === true) : readTime(values.duration);
   if (timeMs === undefined)
-    mistakes.push(`--duration "${values.duration}": must be a duration from 1s to 1h, such as 30s`);
+    mistakes.push(`--duration ${shown(values.duration)}: must be a duration from 1s to 1h, such as 30s`);
   const bodyBytes = values.body === undefined ? BODY_DEFAULT_BYTES : readBytes(values.body);
   if (bodyBytes === undefined) {
-    mistakes.push(`--body "${values.body}": must be bytes from ${BODY_MIN_BYTES} to ${BODY_MAX_BYTES}, such as 32768`);
+    mistakes.push(
+      `--body ${shown(values.body)}: must be bytes from ${BODY_MIN_BYTES} to ${BODY_MAX_BYTES}, such as 32768`,
+    );
   }
   if (mistakes.length > 0 || timeMs === undefined || bodyBytes === undefined) return fault(mistakes);
   return ok({ isJson: values.json === true, bodyBytes, durationMs: timeMs });
+}
+
+/** An option at the end of the line has no value. */
+function shown(value: string | boolean | undefined): string {
+  return typeof value === 'string' ? `"${value}"` : 'without a value';
 }
 
 function defaultMs(isQuick: boolean): number {

@@ -1,6 +1,6 @@
 // The whole of `bench` from one end to the other: functions, fleet, loads, and what they mean.
 
-import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
+import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { chatBody } from './chat-body.ts';
 import type { Child } from './child.ts';
 import type { BenchFindings, Machine } from './findings.ts';
@@ -26,6 +26,8 @@ export interface BenchPorts {
 
 export async function measureMachine(options: BenchOptions, ports: BenchPorts): Promise<BenchFindings> {
   const { bodyBytes, durationMs } = options;
+  const measuredAt = new Date().toISOString();
+  const machine = describeMachine();
   ports.progress('Hashing, signing and checking tokens');
   const body = chatBody(bodyBytes, { model: 'llama-3-70b' });
   const primitives = measurePrimitives(body, durationMs * PRIMITIVES_SHARE);
@@ -37,12 +39,13 @@ export async function measureMachine(options: BenchOptions, ports: BenchPorts): 
   const loads = await measureLoads(fleet, load, { bodyBytes, durationMs: durationMs * (1 - PRIMITIVES_SHARE) });
   return {
     version: ports.version,
-    machine: describeMachine(),
+    measuredAt,
+    machine,
     bodyBytes,
     durationMs,
     primitives,
     loads,
-    recommendation: recommend(loads, bodyBytes),
+    recommendation: recommend(loads, bodyBytes, machine),
   };
 }
 
@@ -53,5 +56,6 @@ function describeMachine(): Machine {
     memoryMib: Math.round(totalmem() / 1_048_576),
     system: `${platform()} ${release()} ${arch()}`,
     runtime: navigator.userAgent,
+    loadBefore: Math.round((loadavg()[0] ?? 0) * 100) / 100,
   };
 }

@@ -17,8 +17,7 @@ const INTERRUPTED = 130;
 /** Resolves with the exit code: 0 when everything was measured, 1 for bad options or a failure, 130 after a signal. */
 export async function runBench(args: readonly string[], runtime: Runtime, output: CommandOutput): Promise<number> {
   if (args.length === 1 && args[0] === 'load') {
-    await runLoadProcess(process.stdin, output.print);
-    return 0;
+    return runLoad(output);
   }
   const options = readBenchOptions(args);
   if (!options.ok) {
@@ -34,6 +33,16 @@ export async function runBench(args: readonly string[], runtime: Runtime, output
     return 1;
   }
   return measure(options.value, output);
+}
+
+async function runLoad(output: CommandOutput): Promise<number> {
+  try {
+    await runLoadProcess(process.stdin, output.print);
+    return 0;
+  } catch (error) {
+    output.complain(`Cannot run a job: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  }
 }
 
 async function measure(options: BenchOptions, output: CommandOutput): Promise<number> {

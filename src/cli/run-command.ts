@@ -27,8 +27,9 @@ export async function runCommand(runtime: Runtime, args: readonly string[]): Pro
   for (const name of VARIABLES_OF_YAML) delete process.env[name];
   const [first = 'serve', ...rest] = args;
   if (first === 'mock-engine') return (await import('./mock-engine.ts')).runMockEngine(rest, runtime, OUTPUT);
-  if (first === 'bench') return (await import('./bench.ts')).runBench(rest, runtime, OUTPUT);
-  if (first === 'state') return (await import('./state.ts')).runState(rest, process.env, OUTPUT);
+  if (first === 'bench' && rest[0] === 'child') return runTied(runtime, rest.slice(1));
+  if (first === 'bench') return written(await (await import('./bench.ts')).runBench(rest, runtime, OUTPUT));
+  if (first === 'state') return written(await (await import('./state.ts')).runState(rest, process.env, OUTPUT));
   if (first === 'help') return print(formatHelp().trimEnd());
   if (first !== 'serve' && !first.startsWith('-')) {
     OUTPUT.complain(`Unknown command "${first}": use serve, bench, state or mock-engine (hivenet-router --help)`);
@@ -41,7 +42,21 @@ export async function runCommand(runtime: Runtime, args: readonly string[]): Pro
   return runServe(runtime, serveArgs, { ...OUTPUT, stdout, stderr, version: packageJson.version });
 }
 
-function print(text: string): number {
+/** For a process that `bench` starts: it ends with its standard input, also when `bench` is killed and can end nobody. */
+function runTied(runtime: Runtime, args: readonly string[]): Promise<number> {
+  process.stdin.once('close', () => process.exit(1)).resume();
+  return runCommand(runtime, args);
+}
+
+function print(text: string): Promise<number> {
   OUTPUT.print(text);
-  return 0;
+  return written(0);
+}
+
+/** The exit code of a command that was asked for what it writes: 1, and a word, when that is lost. */
+async function written(code: number): Promise<number> {
+  await stdout.flushed();
+  if (code !== 0 || stdout.dropped === 0) return code;
+  OUTPUT.complain('Cannot write to stdout: the disk is full, or nobody reads it');
+  return 1;
 }

@@ -41,9 +41,36 @@ describe('hivenet-router bench', () => {
     await bench.line((line) => line.startsWith('Redirects'), 'stderr');
     assert.ok(childrenOf(bench.pid).length >= 3, 'it has started nothing yet');
     const children = childrenOf(bench.pid);
+    const askedMs = performance.now();
     bench.signal('SIGINT');
     assert.equal(await bench.ended, 130);
+    // The patience with a process of its own is 15 s and more.
+    assert.ok(performance.now() - askedMs < 5_000, 'it waited for what it had ended');
     await eventually('all its processes are gone', () => !children.some(isRunning) || undefined);
+  });
+
+  it('leaves no router and no engine behind when it is killed', { skip: process.platform !== 'linux' }, async () => {
+    const bench = start([BINARY, 'bench', '--duration', '10s'], ENV, FOLDER);
+    await bench.line((line) => line.startsWith('Redirects'), 'stderr');
+    const children = childrenOf(bench.pid);
+    assert.ok(children.length >= 3, 'it has started nothing yet');
+    bench.signal('SIGKILL');
+    await bench.ended;
+    await eventually('all its processes are gone', () => !children.some(isRunning) || undefined);
+  });
+
+  it('says so when what it found cannot be written', { skip: process.platform !== 'linux' }, async () => {
+    for (const command of ['bench --duration 1s --json', 'bench --help', '--version']) {
+      const { code, stderr } = await run(['/bin/sh', '-c', `${BINARY} ${command} > /dev/full`]);
+      assert.deepEqual([code, stderr.at(-1)], [1, 'Cannot write to stdout: the disk is full, or nobody reads it']);
+    }
+  });
+
+  it('asks over fewer connections with bodies of which a router holds no 64', async () => {
+    const { code, stdout } = await run([BINARY, 'bench', '--duration', '1s', '--json', '--body', '10485760']);
+    const found = JSON.parse(stdout.join('\n')) as BenchFindings;
+    assert.equal(code, 0, found.recommendation.text);
+    assert.deepEqual(new Set(found.loads.map(({ connections }) => connections)), new Set([12]));
   });
 
   it('shows its help', async () => {
