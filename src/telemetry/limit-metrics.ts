@@ -52,11 +52,12 @@ export function limitMetrics(registers: Registry[], held: () => readonly HeldRoo
     rateLimited,
     ({ count }) => count,
   );
-  const tokenLimited = new Series(['tenant_id', 'key_id', 'deployment_id', 'phase'], () => ({ count: 0 }));
+  const tokenLimited = new Series(['tenant_id', 'key_id'], () => ({ count: 0 }));
   new SeriesCounter(
     {
       name: 'hivenet_tenant_token_limited_total',
       help: 'Requests beyond the tokens per day of their owner; always before they are dispatched',
+      constant: { deployment_id: UNSET, phase: 'input' },
       registers,
     },
     tokenLimited,
@@ -69,7 +70,7 @@ export function limitMetrics(registers: Registry[], held: () => readonly HeldRoo
       rateLimited.of([tenant, keyId || ANONYMOUS]).count += 1;
     },
     tokenLimited: ({ tenant, keyId }) => {
-      tokenLimited.of([tenant, keyId || ANONYMOUS, UNSET, 'input']).count += 1;
+      tokenLimited.of([tenant, keyId || ANONYMOUS]).count += 1;
     },
   };
 }

@@ -51,6 +51,9 @@ export interface Metrics {
 
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** As many as the placements of the largest map, for both hops. */
+const REDIRECTS_MAX = 200_000;
+
 /** What is read at each scrape. */
 export interface MetricSources {
   /** Undefined when the feature is off: then none of its four families exists. */
@@ -151,7 +154,7 @@ function buildInfo(registers: Registry[], version: string): void {
 }
 
 function redirectMetrics(gauges: RedirectGauges, registers: Registry[]): RedirectMetrics {
-  const redirects = new Series(['model', 'site', 'hop'], () => ({ count: 0 }));
+  const redirects = new Series(['model', 'site', 'hop'], () => ({ count: 0 }), REDIRECTS_MAX);
   new SeriesCounter(
     { name: 'hivenet_redirects_total', help: '307 responses written, by target site and hop', registers },
     redirects,

@@ -12,6 +12,8 @@ interface Family {
   readonly name: string;
   readonly help: string;
   readonly registers: Registry[];
+  /** Labels with one value for all. */
+  readonly constant?: Readonly<Record<string, string>>;
 }
 
 type Read<Figures> = (figures: Figures) => number | undefined;
@@ -20,9 +22,9 @@ type Read<Figures> = (figures: Figures) => number | undefined;
 export class SeriesCounter<const Names extends readonly string[], Figures> extends Counter {
   readonly #values: () => ReturnType<typeof valuesOf>;
 
-  constructor(family: Family, series: Series<Names, Figures>, read: Read<Figures>) {
-    super({ ...family, labelNames: series.names });
-    this.#values = () => valuesOf(series, read);
+  constructor({ constant = {}, ...family }: Family, series: Series<Names, Figures>, read: Read<Figures>) {
+    super({ ...family, labelNames: [...series.names, ...Object.keys(constant)] });
+    this.#values = () => valuesOf(series, read, constant);
   }
 
   override async get() {
@@ -34,9 +36,9 @@ export class SeriesCounter<const Names extends readonly string[], Figures> exten
 export class SeriesGauge<const Names extends readonly string[], Figures> extends Gauge {
   readonly #values: () => ReturnType<typeof valuesOf>;
 
-  constructor(family: Family, series: Series<Names, Figures>, read: Read<Figures>) {
-    super({ ...family, labelNames: series.names });
-    this.#values = () => valuesOf(series, read);
+  constructor({ constant = {}, ...family }: Family, series: Series<Names, Figures>, read: Read<Figures>) {
+    super({ ...family, labelNames: [...series.names, ...Object.keys(constant)] });
+    this.#values = () => valuesOf(series, read, constant);
   }
 
   override async get() {
@@ -44,10 +46,14 @@ export class SeriesGauge<const Names extends readonly string[], Figures> extends
   }
 }
 
-function valuesOf<Names extends readonly string[], Figures>(series: Series<Names, Figures>, read: Read<Figures>) {
+function valuesOf<Names extends readonly string[], Figures>(
+  series: Series<Names, Figures>,
+  read: Read<Figures>,
+  constant: Readonly<Record<string, string>>,
+) {
   return series.entries.flatMap(({ labels, figures }) => {
     const value = read(figures);
-    return value === undefined ? [] : [{ labels, value }];
+    return value === undefined ? [] : [{ labels: { ...labels, ...constant }, value }];
   });
 }
 

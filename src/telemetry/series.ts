@@ -54,10 +54,12 @@ export class Series<const Names extends readonly string[], Figures> {
 
   #begin(values: readonly string[]): Figures {
     if (this.#entries.length < this.#max) return this.#plant(values);
-    this.#other ??= this.#list(this.names.map(() => OTHER));
+    // A name can be that very word: two series with the same labels would be no metric.
+    this.#other ??= this.#plant(this.names.map(() => OTHER));
     return this.#other;
   }
 
+  /** The figures of these values, made if need be. */
   #plant(values: readonly string[]): Figures {
     let branch = this.#root;
     for (const value of values) {
@@ -65,7 +67,7 @@ export class Series<const Names extends readonly string[], Figures> {
       branch.next.set(value, next);
       branch = next;
     }
-    branch.found = this.#list(values);
+    branch.found ??= this.#list(values);
     return branch.found;
   }
 

@@ -68,6 +68,18 @@ describe('Series', () => {
     ]);
   });
 
+  it('has one series for the rest, also where a name is that very word', () => {
+    const { add, counted } = counting(2);
+    add('other', 'other');
+    add('b', 'm');
+    add('c', 'm');
+    add('other', 'other');
+    assert.deepEqual(counted(), [
+      ['other', 'other', 3],
+      ['b', 'm', 1],
+    ]);
+  });
+
   it('keeps nothing of what comes beyond the bound', () => {
     const { add } = counting(1);
     add('a', 'm');
