@@ -1,10 +1,9 @@
 // Reads an answer on its way to the client: the tokens it tells, and whether it came to its own end. It sees every chunk
 // and changes none; what it keeps of a stream is bounded, whatever the engine sends.
 
-import { joined, parseJson } from '../agents/engine-body.ts';
+import { joined, parseText } from '../agents/engine-body.ts';
 import type { TokenUse } from '../agents/track-record.ts';
 import { latin1Text } from '../lib/latin1.ts';
-import { encodeUtf8 } from '../lib/utf8.ts';
 import type { Dialect } from '../routing/endpoint.ts';
 import { saidInEvent, saidTokens } from './seen-text.ts';
 import { latestUse, USE_TAIL_BYTES, useOfEvent, useOfTail } from './usage.ts';
@@ -111,8 +110,7 @@ export class EventMeter implements Meter {
     if (line.length <= END_LINE_MAX_BYTES && this.#lastWord.test(line)) this.#isLastWordSaid = true;
     this.#noteSaid(saidInEvent(line));
     if (!TOLD_USE.test(line)) return;
-    const event = parseJson(encodeUtf8(line.slice(FIELD.length)));
-    this.#use = latestUse(this.#use, useOfEvent(event));
+    this.#use = latestUse(this.#use, useOfEvent(parseText(line.slice(FIELD.length))));
   }
 
   #noteSaid(bytes: number): void {

@@ -13,8 +13,9 @@ export const EMPTY_TAIL: Tail = 0x0a0a;
 /** The tail once `chunk` has followed. */
 export function followingTail(tail: Tail, chunk: Uint8Array): Tail {
   let next = tail;
-  for (let at = Math.max(0, chunk.length - 3); at < chunk.length; at += 1)
+  for (let at = Math.max(0, chunk.length - 3); at < chunk.length; at += 1) {
     next = ((next << 8) | (chunk[at] ?? 0)) & 0xffffff;
+  }
   return next;
 }
 

@@ -5,6 +5,7 @@ import { Buffer } from 'node:buffer';
 import { memberOf, parseJson, parseText } from '../agents/engine-body.ts';
 import type { TokenUse } from '../agents/track-record.ts';
 import { findMembers } from '../lib/json-members.ts';
+import { latin1Text } from '../lib/latin1.ts';
 
 /** How the member is written that every dialect uses. */
 const USAGE_NAME = Buffer.from('"usage"');
@@ -31,7 +32,7 @@ export function useOfDocument(bytes: Uint8Array): TokenUse | undefined {
 /** The use that stands in the last bytes of a document; not read when other objects or lists follow it. */
 export function useOfTail(bytes: Uint8Array): TokenUse | undefined {
   // latin1, which is a copy: the names and figures that are looked for are ASCII.
-  const tail = asBuffer(bytes).toString('latin1', Math.max(0, bytes.byteLength - USE_TAIL_BYTES));
+  const tail = latin1Text(bytes, Math.max(0, bytes.byteLength - USE_TAIL_BYTES));
   const usage = LAST_USAGE.exec(tail)?.[1];
   return usage === undefined ? undefined : useIn(parseText(usage));
 }

@@ -66,7 +66,7 @@ function createApp(ports: RouterPorts): Hono<RouterEnv> {
   // One expression finds every route. A route that it cannot hold throws here, where Hono's default would search a tree.
   const app = new Hono<RouterEnv>({ router: new RegExpRouter() });
   for (const path of ['/v1/models/*', '/health/*', '/admin/*']) app.use(path, noteRoute);
-  app.options('*', (c) => preflightResponse(c.req.raw));
+  app.options('*', noteRoute, (c) => preflightResponse(c.req.raw));
   app.use('/admin/*', adminOnly(ports));
 
   // One handler for all methods of a path, and no middleware: what is asked for most passes the least.

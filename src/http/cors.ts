@@ -1,6 +1,8 @@
 // CORS for browser clients of `/v1/*`: a redirect crosses origins, so the 307, every error and every answer must allow
 // any (E3, clients.md section 5). No credentials, and nothing ever decides by Origin.
 
+import { splitTarget } from '../lib/query.ts';
+
 const EXPOSED = [
   'X-Request-ID',
   'X-Client-Request-ID',
@@ -12,9 +14,21 @@ const EXPOSED = [
   'Server-Timing',
 ].join(', ');
 
-/** Whether a target, path and query, is `/v1` or below it. */
+const OPEN_PATHS = /^\/v1(?:[/?]|$)/;
+/** Only of these the beginning could be `/v1`. */
+const ESCAPED_EARLY = /^\/v?%/;
+
+/** Whether a target, path and query, is `/v1` or below it: also with escapes in its path, since they are routed decoded. */
 export function isForAnyOrigin(target: string): boolean {
-  return target.startsWith('/v1') && (target.length === 3 || target[3] === '/' || target[3] === '?');
+  return OPEN_PATHS.test(target) || (ESCAPED_EARLY.test(target) && OPEN_PATHS.test(decoded(target)));
+}
+
+function decoded(target: string): string {
+  try {
+    return decodeURI(splitTarget(target).path);
+  } catch {
+    return target; // as it is routed then
+  }
 }
 
 /** What marks an answer of `/v1/*` as readable from any origin. */

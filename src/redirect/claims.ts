@@ -59,6 +59,7 @@ export function lastValidMs(claims: RedirectClaims): number {
 const ISSUED_MAX_MS = 2 ** 48 - 1;
 const KEY_ID_MAX_BYTES = 255;
 const MODEL_MAX_BYTES = 256;
+
 /**
  * Whether every field is within the bounds above (redirect-requirements 4.2), but for token ID and body hash: these fill
  * their bytes, so that no reader can find others, and their writer sees to it that they are hex digits. Not only for what

@@ -11,7 +11,7 @@ const MAC_DOMAIN = 'hivenet-router/redirect-token/v2\0';
 
 /** Of the form in token.ts. */
 const TOKEN_MAX_CHARACTERS = 1_164;
-const SIGNATURE_CHARACTERS = 43;
+export const SIGNATURE_CHARACTERS = 43;
 
 /** Where the parts of a token lie in the memory of its secret. */
 interface TokenParts {

@@ -6,11 +6,11 @@ import { fault, ok, type Result } from '../lib/result.ts';
 import type { RedirectClaims } from './claims.ts';
 import { decodeClaims } from './claims-bytes.ts';
 import type { Keyring } from './keyring.ts';
+import { SIGNATURE_CHARACTERS } from './token-secret.ts';
 
 /** One algorithm per version, none to choose (RFC 8725 §3.1). At most 1,164 characters, so below the 1,200 of R-093. */
 const FORM = /^v2\.[\w-]{1,16}\.[\w-]{152,1100}\.[\w-]{43}$/;
 const SECRET_ID_START = 'v2.'.length;
-const SIGNATURE_CHARACTERS = 43;
 
 /**
  * The signed token, 202 to 1,112 characters that a query takes as they are (R-083, R-091). Undefined when a claim is

@@ -35,6 +35,8 @@ describe('CORS', () => {
         await site.send('/v1/nowhere', { method: 'POST' }),
         await site.send('/v1'),
         await site.send('/v1?rt=x'),
+        await site.send('/%761/models', { headers: bearer('key-1') }),
+        await site.send('/v%31/nowhere'),
       ];
       for (const response of answers) {
         statuses.add(response.status);
@@ -78,6 +80,8 @@ describe('CORS', () => {
       await site.admin('GET', '/admin/api-keys'),
       await site.send('/'),
       await site.send('/v1x'),
+      await site.send('/%762/v1/'),
+      await site.send('/%/v1/'),
       await site.send('/v10/models'),
     ]) {
       assert.deepEqual(corsOf(response), {});

@@ -149,6 +149,7 @@ describe('the request metrics', () => {
     await site.send('/health/ready', { method: 'HEAD' });
     await site.send('/nowhere', { method });
     for (const path of ['/admin/nowhere', '/health/nowhere']) await site.admin('GET', path);
+    await site.send(CHAT, { method: 'OPTIONS' });
     assert.deepEqual([...(await observed(site))].sort(), [
       'GET /health 200 1',
       'GET /v1/models 200 1',
@@ -156,6 +157,7 @@ describe('the request metrics', () => {
       'GET /v1/models/{id} 404 1',
       'GET unmatched 404 2',
       'HEAD /health/ready 200 1',
+      `OPTIONS ${CHAT} 204 1`,
       `POST ${CHAT} 200 1`,
       `POST ${CHAT} 307 1`,
       `POST ${CHAT} 401 1`,
