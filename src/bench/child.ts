@@ -21,17 +21,17 @@ export class Child {
   constructor(command: readonly string[], environment: Readonly<Record<string, string>> = {}) {
     const [file = '', ...args] = command;
     this.#process = spawn(file, args, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] });
-    const { stdout, stderr } = this.#process;
-    if (stdout !== null) this.#lines = createInterface({ input: stdout }).on('line', (line) => this.#take(line));
-    if (stderr !== null) {
-      createInterface({ input: stderr }).on('line', (line) => {
-        if (this.#complaints.length < COMPLAINTS_MAX) this.#complaints.push(line);
-      });
-    }
     this.#ended = new Promise((resolve) => {
-      this.#process.once('error', () => resolve());
+      this.#process.once('error', ({ message }) => {
+        this.#complain(message);
+        resolve();
+      });
       this.#process.once('close', () => resolve());
     });
+    // Of a process that could not be started, for want of descriptors for one, there are none, not even null.
+    const { stdout, stderr } = this.#process;
+    if (stdout) this.#lines = createInterface({ input: stdout }).on('line', (line) => this.#take(line));
+    if (stderr) createInterface({ input: stderr }).on('line', (line) => this.#complain(line));
   }
 
   get pid(): number {
@@ -75,6 +75,10 @@ export class Child {
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL');
     await this.#ended;
+  }
+
+  #complain(line: string): void {
+    if (this.#complaints.length < COMPLAINTS_MAX) this.#complaints.push(line);
   }
 
   #take(line: string): void {

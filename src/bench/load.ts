@@ -16,7 +16,7 @@ const TOKEN = /\r\nlocation: [^\r]*[?&]rt=([\w.-]+)/i;
 export type Tokens = string[];
 
 export async function runJob(job: Job, tokens: Tokens): Promise<JobOutcome> {
-  const connections = await Promise.all(Array.from({ length: job.connections }, () => LoadConnection.open(job.port)));
+  const connections = await openAll(job);
   const tally = new Tally(job, tokens);
   const startedMs = performance.now();
   try {
@@ -30,6 +30,16 @@ export async function runJob(job: Job, tokens: Tokens): Promise<JobOutcome> {
     for (const connection of connections) connection.close();
   }
   return tally.outcome(performance.now() - startedMs);
+}
+
+/** All of them, or none and the first error. */
+async function openAll({ connections, port }: Job): Promise<readonly LoadConnection[]> {
+  const opened = await Promise.allSettled(Array.from({ length: connections }, () => LoadConnection.open(port)));
+  const failed = opened.find(({ status }) => status === 'rejected');
+  const open = opened.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  if (failed?.status !== 'rejected') return open;
+  for (const connection of open) connection.close();
+  throw failed.reason;
 }
 
 /** Counts what came back. */

@@ -41,6 +41,8 @@ async function runLoad(output: CommandOutput): Promise<number> {
     return 0;
   } catch (error) {
     output.complain(`Cannot run a job: ${error instanceof Error ? error.message : String(error)}`);
+    // Whoever waits for an outcome holds it open.
+    process.stdin.destroy();
     return 1;
   }
 }

@@ -50,7 +50,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** By name, in lower case. Read in one go: each call of a `Headers` is one into the runtime. */
 export type HeaderFields = Record<string, string>;
 
-/** All of them, several cookies as one text. `toJSON` is Bun's, and twice as fast as an iteration. */
+/** All of them, several cookies as one text. Where the runtime has `toJSON`, that takes half as long as an iteration. */
 export function fieldsOf(headers: Headers & { toJSON?(): HeaderFields }): HeaderFields {
   const fields: HeaderFields = headers.toJSON?.() ?? Object.fromEntries<string>(headers);
   if (fields['set-cookie'] !== undefined) fields['set-cookie'] = headers.getSetCookie().join();

@@ -48,8 +48,8 @@ export async function serveHere(
   const { record, endpoint, headers } = arrival;
   // The body is read: from here on only the router's own limits end a silent request (bun.md, facts 3 and 4).
   client.connection.allowSilence();
-  const taking = takeDues(ports, arrival, asked, client);
-  const dues = taking instanceof Promise ? await duesOf(taking, client) : taking;
+  const taking = duesOf(ports, arrival, asked, client);
+  const dues = taking instanceof Promise ? await taking : taking;
   let hasEnded = false;
   const onEnd: DispatchRequest['onEnd'] = (end) => {
     hasEnded = true;
@@ -107,14 +107,18 @@ function isAwake({ agents }: RouterPorts, { capability }: Arrival['endpoint'], m
 }
 
 /** Waiting for room is silent, too. Without room the slot that the request was held for goes to the next. */
-async function duesOf(taking: Promise<Dues>, client: Client): Promise<Dues> {
-  try {
-    return await taking;
-  } catch (error) {
+function duesOf(ports: RouterPorts, arrival: Arrival, asked: ChargedRequest, client: Client): Dues | Promise<Dues> {
+  const giveUp = (error: unknown): never => {
     client.room?.giveBack();
     client.held?.seat.release();
     client.connection.endSilence();
     throw error;
+  };
+  try {
+    const taking = takeDues(ports, arrival, asked, client);
+    return taking instanceof Promise ? taking.catch(giveUp) : taking;
+  } catch (error) {
+    return giveUp(error);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 
-/** Of the bytes from `start` to `end`. No Buffer is made of them, which on Bun costs five times as much. */
+/** Of the bytes from `start` to `end`. No Buffer is made of them, which would cost five times as much. */
 export function latin1Text(bytes: Uint8Array, start: number = 0, end: number = bytes.byteLength): string {
   return Buffer.prototype.toString.call(bytes, 'latin1', start, end);
 }

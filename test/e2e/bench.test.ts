@@ -73,6 +73,21 @@ describe('hivenet-router bench', () => {
     assert.deepEqual(new Set(found.loads.map(({ connections }) => connections)), new Set([12]));
   });
 
+  it('says at once what it could not do, with too few descriptors', {
+    skip: process.platform !== 'linux',
+  }, async () => {
+    for (const [most, reason] of [
+      [20, /^Cannot measure: A process of the benchmark ended: EMFILE/],
+      [40, /^Cannot measure: A process of the benchmark ended: Cannot run a job: /],
+    ] as const) {
+      const askedMs = performance.now();
+      const { code, stderr } = await run(['/bin/sh', '-c', `ulimit -n ${most} && ${BINARY} bench --duration 1s`]);
+      assert.equal(code, 1);
+      assert.match(stderr.at(-1) ?? '', reason);
+      assert.ok(performance.now() - askedMs < 10_000, 'it waited for a process that was gone');
+    }
+  });
+
   it('shows its help', async () => {
     const { code, stdout } = await run([BINARY, 'bench', '--help']);
     assert.equal(code, 0);
