@@ -57,10 +57,10 @@ mutants: node_modules/.installed ## Defects put into the redirect core one by on
 	$(BUN) test/mutants/main.ts '$(ONLY)'
 
 bench: $(BINARY) ## Every target of docs/performance.md and whether it is met (minutes; QUICK=1, ONLY=part of a file name)
-	$(BUN) bench/main.ts $(if $(filter-out 0 no false,$(QUICK)),--quick) $(ONLY)
+	$(BUN) bench/main.ts $(if $(filter-out 0 no false,$(QUICK)),--quick) '$(ONLY)'
 
 bench-compare: node_modules/.installed ## Two results of `make bench` side by side (A=FILE B=FILE)
-	@$(BUN) bench/compare.ts $(A) $(B)
+	@$(BUN) bench/compare.ts '$(A)' '$(B)'
 
 soak: test ## What takes too long for every run; before an issue is called done
 	$(BUN) test/soak/main.ts

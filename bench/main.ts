@@ -2,12 +2,13 @@
 // file of all figures. A target that is not met is told, not hidden; exit code 1 means that a benchmark broke.
 
 import { spawn } from 'node:child_process';
-import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
+import { fail } from './fail.ts';
 import { formatValue, isBroken } from './figure.ts';
 import { load, machineSlug, today } from './machine.ts';
-import type { RunResult, TitledFigure } from './result.ts';
+import { headOf, type RunResult, type TitledFigure } from './result.ts';
 import { formatBound, isMet, TARGETS, type Target, type TargetId } from './targets.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
@@ -34,10 +35,15 @@ function runFile(file: string, flags: readonly string[]): Promise<Run> {
   });
 }
 
-function tableOf(figures: readonly TitledFigure[]): readonly string[] {
-  const widest = Math.max(...Object.values(TARGETS).map(({ what }) => what.length));
-  const rows = Object.entries(TARGETS).map(([id, target]) => rowOf(id as TargetId, target, figures, widest));
-  return [`${'what'.padEnd(widest)}  ${'target'.padEnd(10)} ${'figure'.padStart(14)}  `, ...rows];
+/** Of a part of the files (`only`), the rows that it has a figure for. */
+function tableOf(figures: readonly TitledFigure[], only: string): readonly string[] {
+  const targets = (Object.entries(TARGETS) as [TargetId, Target][]).filter(
+    ([id]) => only === '' || figures.some(({ target }) => target === id),
+  );
+  if (targets.length === 0) return [];
+  const widest = Math.max(...targets.map(([, { what }]) => what.length));
+  const head = `\n${'what'.padEnd(widest)}  ${'target'.padEnd(10)} ${'figure'.padStart(14)}`;
+  return [head, ...targets.map(([id, target]) => rowOf(id, target, figures, widest))];
 }
 
 function rowOf(id: TargetId, target: Target, figures: readonly TitledFigure[], width: number): string {
@@ -79,24 +85,27 @@ function lineOf(figure: TitledFigure): string {
   return `  ${figure.name.padEnd(72)} ${formatValue(figure).padStart(14)}  ${figure.note ?? ''}`.trimEnd();
 }
 
+/** Under a name of its own when it was quick, which no full result may be replaced by. */
 function save(result: RunResult): string {
-  const file = `${RESULTS}/${result.date}-${result.machine}.json`;
+  const file = `${RESULTS}/${result.date}-${result.machine}${result.isQuick ? '-quick' : ''}.json`;
+  const isThere = existsSync(`${ROOT}${file}`);
   mkdirSync(`${ROOT}${RESULTS}`, { recursive: true });
   writeFileSync(`${ROOT}${file}`, `${JSON.stringify(result, undefined, 1)}\n`);
-  return file;
+  return isThere ? `${file}, in place of an earlier run of this day` : file;
 }
 
 const isQuick = process.argv.includes('--quick');
 const [only = '', ...rest] = process.argv.slice(2).filter((argument) => argument !== '--quick');
-if (rest.length > 0) throw new Error('Usage: bench/main.ts [--quick] [PART-OF-A-FILE-NAME]');
-const files = globSync('bench/**/*.bench.ts', { cwd: ROOT }).filter((file) => file.includes(only));
+if (rest.length > 0) fail('Usage: bench/main.ts [--quick] [PART-OF-A-FILE-NAME]');
+const all = globSync('bench/**/*.bench.ts', { cwd: ROOT }).toSorted();
+const files = all.filter((file) => file.includes(only));
+if (files.length === 0) fail(`No benchmark has "${only}" in its file name: ${all.join(', ')}`);
 const loadBefore = load();
-const { figures, failures } = await runAll(files.toSorted(), isQuick);
+const { figures, failures } = await runAll(files, isQuick);
 const found = { date: today(), machine: machineSlug(), runtime: navigator.userAgent, isQuick, figures };
 const result: RunResult = { ...found, load: [loadBefore, load()] };
-console.log(`${result.runtime} · ${result.machine} · ${result.date} · load ${result.load.join(' to ')}\n`);
-console.log(linesOf(figures).join('\n'));
-console.log(`\n${tableOf(figures).join('\n')}`);
+console.log(`${headOf(result)}\n`);
+console.log([...linesOf(figures), ...tableOf(figures, only)].join('\n'));
 // A part of the files is no result.
 if (only === '') console.log(`\nAll figures: ${save(result)}`);
 for (const failure of failures) console.error(failure);

@@ -17,6 +17,15 @@ export interface RunResult {
   readonly figures: readonly TitledFigure[];
 }
 
+/** Throws when there is no such file, or no result in it. */
 export function readResult(path: string): RunResult {
-  return JSON.parse(readFileSync(path, 'utf8')) as RunResult;
+  const result = JSON.parse(readFileSync(path, 'utf8')) as Partial<RunResult> | null;
+  if (!Array.isArray(result?.figures) || !Array.isArray(result.load))
+    throw new Error('it has no figures of make bench');
+  return result as RunResult;
+}
+
+/** What was measured when, on what: `Bun/1.4.5 · amd-epyc-2 · 2026-11-30 · load 0.1 to 1.5 · quick`. */
+export function headOf({ runtime, machine, date, load, isQuick }: RunResult): string {
+  return [runtime, machine, date, `load ${load.join(' to ')}`, ...(isQuick ? ['quick'] : [])].join(' · ');
 }
