@@ -1,29 +1,37 @@
 // The router over HTTP against bare servers of the same runtime, by turns in one run: redirects, accepted tokens, served
 // requests. The engine answers at once, so that the router is what is slow.
 
-import { type Fleet, MODEL, startFleet } from '../../src/bench/fleet.ts';
+import { type Fleet, startFleet } from '../../src/bench/fleet.ts';
 import { encodeBody, type Job } from '../../src/bench/job.ts';
-import { chatBody, KIB } from '../bodies.ts';
 import { type Figure, IS_QUICK, tell } from '../figure.ts';
+import { assertRedirects, assertServes, BODY, PATH } from './right-answer.ts';
 import { compareSides, describe, MEASURED_CORE, OTHER_CORE, router, type Side, Stage } from './stage.ts';
 
 const ROUNDS = IS_QUICK ? 3 : 7;
 const ROUND_MS = IS_QUICK ? 500 : 1_000;
 const CONNECTIONS = 64;
-const PATH = '/v1/chat/completions';
 
 const stage = new Stage();
 const { load } = stage;
 
 function jobFor(fleet: Fleet, port: number, status: number, more: Partial<Job> = {}): Job {
   const headers = [`Authorization: Bearer ${fleet.apiKey}`];
-  const body = encodeBody(chatBody(KIB, MODEL));
-  return { port, path: PATH, body, headers, status, connections: CONNECTIONS, durationMs: ROUND_MS, ...more };
+  return {
+    port,
+    path: PATH,
+    body: encodeBody(BODY),
+    headers,
+    status,
+    connections: CONNECTIONS,
+    durationMs: ROUND_MS,
+    ...more,
+  };
 }
 
 async function redirects(fleet: Fleet): Promise<Figure> {
   const bare = await stage.bare(MEASURED_CORE, 'redirect');
   const { redirecting } = fleet;
+  for (const { port } of [redirecting, bare]) await assertRedirects(port, fleet.apiKey);
   const found = await compareSides(
     load,
     { job: jobFor(fleet, redirecting.port, 307), pid: redirecting.child.pid },
@@ -34,9 +42,11 @@ async function redirects(fleet: Fleet): Promise<Figure> {
   return { name: 'redirect over a bare 307', value: found.rateRatio, unit: '×', target: 'redirectBare', note };
 }
 
-/** Tokens are collected before each round, for each works once. */
-async function tokens(fleet: Fleet): Promise<Figure> {
-  const { redirecting, serving } = fleet;
+/** Each token works once: enough for all rounds are collected before the first. */
+async function tokens(fleet: Fleet, enginePort: number): Promise<Figure> {
+  const { redirecting, serving, apiKey } = fleet;
+  const token = await assertRedirects(redirecting.port, apiKey);
+  await assertServes(serving.port, apiKey, enginePort, token);
   const collect = jobFor(fleet, redirecting.port, 307, { tokens: 'keep', durationMs: 3 * ROUND_MS });
   await load.run(collect);
   const withToken: Side = {
@@ -52,6 +62,7 @@ async function tokens(fleet: Fleet): Promise<Figure> {
 async function served(fleet: Fleet, engineUrl: string, enginePort: number): Promise<readonly Figure[]> {
   const bare = await stage.bare(MEASURED_CORE, 'pass-through', engineUrl);
   const { serving } = fleet;
+  for (const { port } of [serving, bare]) await assertServes(port, fleet.apiKey, enginePort);
   const routed = (connections: number): Side => ({
     job: jobFor(fleet, serving.port, 200, { connections }),
     pid: serving.child.pid,
@@ -79,8 +90,8 @@ try {
   const engine = await stage.bare(OTHER_CORE, 'engine');
   const engineUrl = `http://127.0.0.1:${engine.port}`;
   const fleet = await startFleet(router(MEASURED_CORE), stage.join, engineUrl);
-  const figures = [await redirects(fleet), await tokens(fleet), ...(await served(fleet, engineUrl, engine.port))];
-  tell('HTTP', figures);
+  const { port } = engine;
+  tell('HTTP', [await redirects(fleet), await tokens(fleet, port), ...(await served(fleet, engineUrl, port))]);
 } finally {
   await stage.end();
 }

@@ -2,51 +2,76 @@
 // streamed chunk against `proxy_pass`. Where there is no nginx or no wrk, the rows say so.
 
 import { cpuMs } from '../../src/bench/child.ts';
-import { type Fleet, MODEL, startFleet } from '../../src/bench/fleet.ts';
-import { chatBody, KIB } from '../bodies.ts';
+import { type Fleet, startFleet } from '../../src/bench/fleet.ts';
 import { type Figure, IS_QUICK, tell } from '../figure.ts';
 import { median } from '../report.ts';
-import { runWrk, startNginx, whyNoNginx } from './nginx.ts';
+import { runWrk, startNginx, type WrkFound, whyNoNginx } from './nginx.ts';
+import { assertRedirects, assertServes, BODY } from './right-answer.ts';
 import { MEASURED_CORE, OTHER_CORE, router, type Server, Stage } from './stage.ts';
 import { type StreamSource, Streams } from './streams.ts';
 
 const ROUNDS = IS_QUICK ? 2 : 5;
 const DURATION_S = IS_QUICK ? 1 : 2;
+/** For so long a router under load is still compiled. */
+const WARM_UP_S = 3;
 const STREAMS = 100;
 const STREAM_MS = IS_QUICK ? 1_500 : 3_000;
 const LOCATION = `https://site-fr-2.example.com/v1/chat/completions?rt=${'a'.repeat(250)}`;
 
-async function compare(one: Server, other: Server, apiKey: string) {
-  const job = { body: chatBody(KIB, MODEL), headers: { Authorization: `Bearer ${apiKey}` }, durationS: DURATION_S };
-  await runWrk({ ...job, server: one });
-  await runWrk({ ...job, server: other });
-  const rounds: { readonly rate: number; readonly cpu: number; readonly note: string }[] = [];
+interface Side {
+  readonly name: string;
+  readonly server: Server;
+  /** Of each round. */
+  readonly found: WrkFound[];
+}
+
+const sideOf = (name: string, server: Server): Side => ({ name, server, found: [] });
+
+/** All by turns, once each of them is warm. */
+async function measureByTurns(sides: readonly Side[], apiKey: string): Promise<void> {
+  const job = { body: BODY, headers: { Authorization: `Bearer ${apiKey}` }, durationS: DURATION_S };
+  for (const { server } of sides) await runWrk({ ...job, server, durationS: WARM_UP_S });
   for (let round = 0; round < ROUNDS; round += 1) {
-    const [ours, theirs] = [await runWrk({ ...job, server: one }), await runWrk({ ...job, server: other })];
-    const note = [ours, theirs].map(({ perSecond, cpuUs }) => `${Math.round(perSecond)}/s ${cpuUs.toFixed(1)} µs CPU`);
-    rounds.push({
-      rate: ours.perSecond / theirs.perSecond,
-      cpu: ours.cpuUs / theirs.cpuUs,
-      note: note.join('; nginx '),
-    });
+    for (const { server, found } of sides) found.push(await runWrk({ ...job, server }));
   }
-  return {
-    rate: median(rounds.map(({ rate }) => rate)),
-    cpu: median(rounds.map(({ cpu }) => cpu)),
-    note: rounds.at(-1)?.note ?? '',
-  };
+}
+
+/** Median of the ratios of the rounds. */
+function ratioOf(one: Side, other: Side, what: keyof WrkFound): number {
+  return median(one.found.map((found, round) => found[what] / (other.found[round]?.[what] ?? Number.NaN)));
+}
+
+/** What each was in the middle. */
+function describe(sides: readonly Side[]): string {
+  const middle = ({ found }: Side, what: keyof WrkFound) => median(found.map((round) => round[what]));
+  const told = sides.map((side) => {
+    const rate = Math.round(middle(side, 'perSecond')).toLocaleString('en');
+    return `${side.name} ${rate}/s, ${middle(side, 'cpuUs').toFixed(1)} µs CPU`;
+  });
+  return told.join('; ');
 }
 
 async function redirects(stage: Stage, { redirecting, apiKey }: Fleet): Promise<Figure> {
-  const found = await compare(redirecting, await startNginx(stage, { return: LOCATION }), apiKey);
+  const ours = sideOf('router', redirecting);
+  const theirs = sideOf('nginx', await startNginx(stage, { return: LOCATION }));
+  for (const { server } of [ours, theirs]) await assertRedirects(server.port, apiKey);
+  await measureByTurns([ours, theirs], apiKey);
   const name = 'redirect over nginx return 307';
-  return { name, value: found.rate, unit: '×', target: 'redirectNginx', note: found.note };
+  const value = ratioOf(ours, theirs, 'perSecond');
+  return { name, value, unit: '×', target: 'redirectNginx', note: describe([ours, theirs]) };
 }
 
+/** Beside nginx also a bare pass-through, and the engine with nothing before it, which shares a core with wrk. */
 async function served(stage: Stage, { serving, apiKey }: Fleet, engine: Server): Promise<Figure> {
-  const found = await compare(serving, await startNginx(stage, { proxyTo: engine.port }), apiKey);
+  const ours = sideOf('router', serving);
+  const theirs = sideOf('nginx', await startNginx(stage, { proxyTo: engine.port }));
+  const bare = await stage.bare(MEASURED_CORE, 'pass-through', `http://127.0.0.1:${engine.port}`);
+  const sides = [ours, theirs, sideOf('bare', bare), sideOf('engine', engine)];
+  for (const { server } of sides) await assertServes(server.port, apiKey, engine.port);
+  await measureByTurns(sides, apiKey);
   const name = 'served request, CPU over nginx proxy_pass';
-  return { name, value: found.cpu, unit: '×', target: 'servedNginx', note: found.note };
+  const value = ratioOf(ours, theirs, 'cpuUs');
+  return { name, value, unit: '×', target: 'servedNginx', note: describe(sides) };
 }
 
 async function chunks(stage: Stage): Promise<Figure> {

@@ -78,8 +78,14 @@ export interface WrkJob {
   readonly durationS: number;
 }
 
-/** Requests a second over 64 connections, and the processor time of the server for each, in µs. */
-export async function runWrk({ server, body, headers, durationS }: WrkJob) {
+/** Over 64 connections. */
+export interface WrkFound {
+  readonly perSecond: number;
+  /** Processor time of the server, in µs a request. */
+  readonly cpuUs: number;
+}
+
+export async function runWrk({ server, body, headers, durationS }: WrkJob): Promise<WrkFound> {
   const folder = mkdtempSync(join(tmpdir(), 'hivenet-router-wrk-'));
   try {
     const script = join(folder, 'post.lua');
