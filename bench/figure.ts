@@ -23,9 +23,15 @@ const IS_JSON = process.argv.includes('--json');
 /** Whether the harness is in a hurry: shorter rounds, noisier figures. */
 export const IS_QUICK = process.argv.includes('--quick');
 
-export function tell(title: string, figures: readonly Figure[]): void {
+export function tell(title: string, found: readonly Figure[]): void {
+  const figures = found.map((figure) => (Number.isFinite(figure.value) ? figure : notMeasured(figure)));
   if (IS_JSON) for (const figure of figures) console.log(JSON.stringify({ title, ...figure }));
   else console.log([title, ...figures.map(formatFigure)].join('\n'));
+}
+
+/** JSON has no NaN, which is what comes of a time that the system does not tell. */
+function notMeasured({ note = 'this system does not tell it', ...figure }: Figure): Figure {
+  return { ...figure, value: undefined, note };
 }
 
 function formatFigure(figure: Figure): string {

@@ -2,7 +2,7 @@
 // their floor: for a session one hash an agent, else one look at each agent. It runs for every request and every wake-up.
 
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { AgentRegistry } from '../src/agents/registry.ts';
 import { systemTimers } from '../src/agents/timers.ts';
 import { AgentChoice } from '../src/dispatch/agent-choice.ts';
@@ -47,10 +47,10 @@ function selecting(strategy: Strategy, count: number): Measured {
   const search = { failedTries: [], session: new TextEncoder().encode('conv-1'), nowMs: NOW_MS };
   const run = () => selectFromPlan(plan, agents, search);
   assert.equal(run().kind, 'agent');
-  const hash = () => agents.map(({ id }) => createHash('sha256').update(id).digest('hex'));
+  const digest = () => agents.map(({ id }) => hash('sha256', id, 'hex'));
   const look = () => agents.filter(({ active, capacity }) => active < capacity);
   const isHashing = strategy === 'session-affinity';
-  return { name: `${strategy}, ${count} agents`, run, floor: isHashing ? hash : look, atMost: isHashing ? 10 : 200 };
+  return { name: `${strategy}, ${count} agents`, run, floor: isHashing ? digest : look, atMost: isHashing ? 10 : 200 };
 }
 
 /** Everything that dispatch does to find the agent of a request by the built-in policy. */
