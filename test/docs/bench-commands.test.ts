@@ -51,7 +51,7 @@ describe('make bench-compare', () => {
   for (const [what, path] of [
     ['a file that is not there', join(FOLDER, 'none.json')],
     ['broken JSON', written('broken.json', '{')],
-    ['JSON that is no result', written('null.json', 'null')],
+    ['JSON without figures', written('other.json', '{"load":[0,1]}')],
   ] as const) {
     it(`tells ${what} in one line, with exit code 1`, () => {
       const { status, stderr } = run('bench/compare.ts', a, path);
