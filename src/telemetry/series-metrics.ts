@@ -1,9 +1,8 @@
-// Series as metrics of prom-client, which writes them out: counters, gauges and histograms whose values it asks for at each
+// Series as metrics of prom-client, which writes them out: counters and histograms whose values it asks for at each
 // scrape, and is told at no other time.
 
 import type { Registry } from 'prom-client';
 import Counter from 'prom-client/lib/counter.js';
-import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import { Distribution } from './distribution.ts';
 import { Series } from './series.ts';
@@ -20,20 +19,6 @@ type Read<Figures> = (figures: Figures) => number | undefined;
 
 /** `read` tells a counter's value; undefined: there is none yet. */
 export class SeriesCounter<const Names extends readonly string[], Figures> extends Counter {
-  readonly #values: () => ReturnType<typeof valuesOf>;
-
-  constructor({ constant = {}, ...family }: Family, series: Series<Names, Figures>, read: Read<Figures>) {
-    super({ ...family, labelNames: [...series.names, ...Object.keys(constant)] });
-    this.#values = () => valuesOf(series, read, constant);
-  }
-
-  override async get() {
-    return { ...(await super.get()), values: this.#values() };
-  }
-}
-
-/** The same of a gauge. */
-export class SeriesGauge<const Names extends readonly string[], Figures> extends Gauge {
   readonly #values: () => ReturnType<typeof valuesOf>;
 
   constructor({ constant = {}, ...family }: Family, series: Series<Names, Figures>, read: Read<Figures>) {

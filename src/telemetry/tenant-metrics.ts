@@ -2,10 +2,11 @@
 // that was redirected, or that no agent here could serve, is no request of this site's.
 
 import type { Registry } from 'prom-client';
+import Gauge from 'prom-client/lib/gauge.js';
 import type { RequestRecord } from './request-record.ts';
 import { outcomeOf } from './routing-metrics.ts';
 import { Series } from './series.ts';
-import { SeriesCounter, SeriesGauge, SeriesHistogram } from './series-metrics.ts';
+import { SeriesCounter, SeriesHistogram } from './series-metrics.ts';
 
 const LABELS = ['tenant_id', 'key_id', 'deployment_id', 'model'] as const;
 const KEY_LABELS = ['tenant_id', 'key_id', 'deployment_id'] as const;
@@ -24,11 +25,15 @@ export function tenantMetrics(registers: Registry[]): (record: RequestRecord, se
   const requests = new Series(LABELS, () => ({ routed: 0, failed: 0, inputTokens: 0, outputTokens: 0 }));
   countRequests(registers, requests);
   const keys = new Series(KEY_LABELS, () => ({ lastRequest: 0 }));
-  new SeriesGauge(
-    { name: 'hivenet_tenant_last_request_timestamp', help: 'When the last request came, Unix seconds', registers },
-    keys,
-    ({ lastRequest }) => lastRequest,
-  );
+  new Gauge({
+    name: 'hivenet_tenant_last_request_timestamp',
+    help: 'When the last request came, Unix seconds',
+    labelNames: KEY_LABELS,
+    registers,
+    collect() {
+      for (const { labels, figures } of keys.entries) this.set(labels, figures.lastRequest);
+    },
+  });
   const durations = new SeriesHistogram(
     {
       name: 'hivenet_tenant_request_duration_seconds',

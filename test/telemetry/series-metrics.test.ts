@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
 import { Series } from '../../src/telemetry/series.ts';
-import { SeriesCounter, SeriesGauge, SeriesHistogram } from '../../src/telemetry/series-metrics.ts';
+import { SeriesCounter, SeriesHistogram } from '../../src/telemetry/series-metrics.ts';
 
 const NAMES = ['owner', 'model'] as const;
 const VALUES = [
@@ -13,26 +13,34 @@ const VALUES = [
 ] as const;
 const BUCKETS = [0.1, 1, 10];
 
-describe('SeriesCounter and SeriesGauge', () => {
-  for (const [Theirs, Ours] of [
-    [Counter, SeriesCounter],
-    [Gauge, SeriesGauge],
-  ] as const) {
-    it(`are written as a ${Theirs.name} of prom-client is`, async () => {
-      const [theirs, ours] = [new Registry(), new Registry()];
-      const metric = new Theirs({ name: 'figures', help: 'Of a test', labelNames: NAMES, registers: [theirs] });
-      const series = new Series(NAMES, () => ({ value: 0 }));
-      new Ours({ name: 'figures', help: 'Of a test', registers: [ours] }, series, ({ value }) => value);
-      for (const [index, values] of VALUES.entries()) {
-        metric.labels(...values).inc(index + 1.5);
-        series.of(values).value += index + 1.5;
-      }
-      assert.equal(await ours.metrics(), await theirs.metrics());
-      assert.match(await ours.metrics(), /figures\{owner="a",model="m"\} 1\.5\n/);
-    });
-  }
+describe('SeriesCounter', () => {
+  it('is written as a Counter of prom-client is', async () => {
+    const [theirs, ours] = [new Registry(), new Registry()];
+    const counter = new Counter({ name: 'figures', help: 'Of a test', labelNames: NAMES, registers: [theirs] });
+    const series = new Series(NAMES, () => ({ value: 0 }));
+    new SeriesCounter({ name: 'figures', help: 'Of a test', registers: [ours] }, series, ({ value }) => value);
+    for (const [index, values] of VALUES.entries()) {
+      counter.labels(...values).inc(index + 1.5);
+      series.of(values).value += index + 1.5;
+    }
+    assert.equal(await ours.metrics(), await theirs.metrics());
+    assert.match(await ours.metrics(), /figures\{owner="a",model="m"\} 1\.5\n/);
+  });
 
-  it('have no line where there is no value yet', async () => {
+  it('keeps its constant labels, beyond the bound too', async () => {
+    const registry = new Registry();
+    const series = new Series(NAMES, () => ({ value: 1 }), 1);
+    const family = { name: 'figures', help: 'Of a test', registers: [registry], constant: { phase: 'input' } };
+    new SeriesCounter(family, series, ({ value }) => value);
+    for (const values of VALUES) series.of(values);
+    const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('figures'));
+    assert.deepEqual(lines, [
+      'figures{owner="a",model="m",phase="input"} 1',
+      'figures{owner="other",model="other",phase="input"} 1',
+    ]);
+  });
+
+  it('has no line where there is no value yet', async () => {
     const registry = new Registry();
     const series = new Series(NAMES, () => ({ value: 0 }));
     const read = ({ value }: { value: number }) => value || undefined;
